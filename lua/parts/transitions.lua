@@ -164,11 +164,11 @@ local function revoke(keys, ids, now, is_current, dead_letters, reason)
       end
     end
     admit_limited(plan)
+    local ended_here = planned_count(plan, 'ZADD expiry') / 2
     local failed = commit(plan)
     if failed then
       return waiting, ended, left, failed
     end
-    local ended_here = planned_count(plan, 'ZADD expiry') / 2
     waiting = waiting + planned_count(plan, 'ZREM working') - ended_here
     ended = ended + ended_here
     for i = first, last do

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -40,14 +40,14 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $DT, $FP } from "./parts/places-left.gen.ts";
-import { $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EE, $EF, $EG, $JQ } from "./parts/exceeds-max-pending.gen.ts";
+import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
+import { $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EF, $EG, $JQ } from "./parts/enqueue-fields.gen.ts";
 import { $JM } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -34,7 +34,6 @@ import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $JU } from "./parts/leases-of.gen.ts";
@@ -54,7 +53,13 @@ import { $IC, $ID, $IE, $IG, $DL_ } from "./parts/settings.gen.ts";
 import { $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/repair-group-settings.gen.ts";
 import { $IQ, $IR, $IS, $IT } from "./parts/pairs.gen.ts";
 import { $IU, $IV, $IW, $IX } from "./parts/count-ready.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 export const check: Script = {
   name: "check",
@@ -184,7 +189,7 @@ return DS(al,'~ghosts','~dropped')==am
 and DS(al,'~timers','~elapsed')==ak
 and DS(al,'~broken','~checked')==0
 end
-${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CW}${$CG}${$CI}${$CJ}${$DM}${$DN}${$CK}${$AA}${$CF}${$CL}${$CN}${$FI}${$AG}${$AP}${$CM}${$HR}${$JA}${$IU}${$IV}${$IW}${$IX}local function aj(ak,al,am)
+${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CW}${$CG}${$CI}${$CJ}${$DM}${$DN}${$CK}${$AA}${$CF}${$CL}${$CN}${$FI}${$AG}${$AP}${$CM}${$HR}${$JA}${$IU}${$IV}${$IW}${$IX}${$FX_}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=CM(as)
@@ -212,7 +217,7 @@ end
 end
 return true
 end
-${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$AF}${$GJ}${$GK}${$GL}${$GO}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GE}${$CP}${$CR}${$HC}${$FV}${$JU}${$HE}${$FS}${$FT}${$JS}${$DG}${$DK}${$DL}${$GR}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IZ}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IY}${$IT}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$DL_}${$CR_}local function ak()
+${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$AF}${$GJ}${$GK}${$GL}${$GO}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GE}${$CP}${$CR}${$HC}${$FV}${$JU}${$HE}${$FS}${$FT}${$JS}${$DG}${$DK}${$DL}${$GR}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IZ}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IY}${$IT}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$DL_}${$CR_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function ak()
 local al={}
 for ap,aq in ipairs(IS)do
 al[aq]=w.seen.tasks[aq]
@@ -297,6 +302,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "92e5b5fbbee54b5a44441e1c152d00e89c571370",
-  keyLockingSha1: "31cc35793885446fae654dc377259e165bcfacbf",
+  sha1: "4d102727dc995a211971881904bd0873a33c41a6",
+  keyLockingSha1: "fb6a878a9825de00563ed82451d6f0ee6fd3e450",
 };

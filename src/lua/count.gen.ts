@@ -26,6 +26,11 @@ import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $GW } from "./parts/statistics-fields.gen.ts";
 import { $GX, $GY } from "./parts/append-recent.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
 
 export const count: Script = {
   name: "count",
@@ -46,13 +51,13 @@ ${$AH}${$AI}${$AJ}local m=AJ(i)
 local function n(o)
 return math.max(0,m-tonumber(o))
 end
-${$FY}${$FX}${$GB}${$GC}${$GA}${$GG}local function o(p)
+${$FY}${$FX}${$GB}${$GC}${$GA}${$GG}${$GA_}${$GB_}${$FX_}${$GG_}local function o(p)
 return not FX(p)and(GG(p).state or FY.waiting)==FY.waiting
 end
-${$FZ}${$GD}${$GE}local function p(q)
+${$FZ}${$GD}${$GE}${$FV}${$FZ_}${$GD_}${$GE_}local function p(q)
 return GE(q)and n(GD(q).enqueued_at)or nil
 end
-${$FV}${$FW}local function q(r)
+${$FW}local function q(r)
 local s,t=1,1
 while s<=#r do
 local u=FW(f,{unpack(r,s,t)})
@@ -171,6 +176,6 @@ end
 return an
 `;
   },
-  sha1: "af3ca55a6d756a850bfbb4e2c1b96af8347136bf",
-  keyLockingSha1: "606eb6034fd91b476c4cad1545439f52176e0487",
+  sha1: "ed81a7bdb24aaf985772389f0d0e81311675e8af",
+  keyLockingSha1: "01584e8487f676af6cf0e9315b5d5aff8fd43d76",
 };

@@ -3,6 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
 
 export const declare: Script = {
   name: "declare",
@@ -11,7 +12,7 @@ export const declare: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 local d=redis.call('HGET',a,'~declared')or''
-${$FX}if FX(d)then
+${$FX}${$FX_}if FX(d)then
 return{'newer_schema'}
 end
 if d~=b and d~=c then
@@ -20,6 +21,6 @@ end
 ${$AS}return AS(redis.pcall('HSET',a,'~declared',c))or{'ok',1}
 `;
   },
-  sha1: "b872e8fa8223ded85ad84d4d085fc6fa567f421b",
-  keyLockingSha1: "ca5319336ba1b836db7865786cbdc3c82d89cae5",
+  sha1: "3cc2576dfd87d4edf2d72cf3aad1963ff60b53a9",
+  keyLockingSha1: "78a80774df4d730f7ccf5316dc39a611e5c01c85",
 };

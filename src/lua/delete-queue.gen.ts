@@ -14,6 +14,7 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
 
 export const deleteQueue: Script = {
   name: "deleteQueue",
@@ -39,7 +40,7 @@ ${$BW}local r,s=BW(n,p)
 if not r then
 ${$AH}${$FK}${$FL}${$AI}${$AJ}local t=FL({tasks=g},AJ(o))
 local u=redis.call('HMGET',g,'~set','~slots')
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}if FM(t,u[1])then
+${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FM(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
@@ -67,6 +68,6 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "eef4df4b9b46719521de1d2b4bc5d80b3ee48aa6",
-  keyLockingSha1: "be7ef99164b7436639e2694af639b083ef9dfc5d",
+  sha1: "41228ec5e3fc3b6abe229b712c5a4ff360b10535",
+  keyLockingSha1: "0f46c878ebda6fab7b1c42456459d8e5b1264a24",
 };

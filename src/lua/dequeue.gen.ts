@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -49,10 +49,8 @@ import { $GE } from "./parts/has-payload.gen.ts";
 import { $EJ, $EH, $BI, $EI, $JO, $EW } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
-import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
-import { $CA, $HG } from "./parts/note-number.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
@@ -136,6 +134,6 @@ ae.worker,ae.info,ae.test_now,ae.now=r,s,l,x and tonumber(x)
 ${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EM}${$GE}${$AY}${$AZ}${$BA}${$EJ}${$BB}${$CM}${$CP}${$CR}${$EH}${$EQ}${$BC}${$BD}${$FU}${$GM}${$GN}${$HC}${$BF}${$BG}${$CA}${$CB}${$FO}${$BH}${$BK}${$BL}${$FF}${$FJ}${$FQ}${$FV}${$FW}${$BS}${$DC}${$DD}${$DE}${$DQ}${$DR}${$EI}${$EK}${$EL}${$EN}${$BO}${$BP}${$BU}${$BN}${$JR}${$JU}${$JV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$JZ}${$BR}${$BT}${$BV}${$HJ}${$ER}${$EO}${$EP}${$ES}${$ET}${$JK}${$JL}${$JN}${$JT}${$BM}return BM(ad,ae,v,z,w)
 `;
   },
-  sha1: "954481542071eadcf698afe04909a902f7cb4da7",
-  keyLockingSha1: "d91ca02405643b7c0e4d14cd18673b813b37b3bf",
+  sha1: "4e3ef35b069ac73c9762ed42d80c6c4f45d7c0d4",
+  keyLockingSha1: "84371c5e76cf09e222fa1183c512730b2d3da58f",
 };

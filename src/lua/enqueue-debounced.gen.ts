@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -47,28 +47,38 @@ import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $DT, $FP } from "./parts/places-left.gen.ts";
-import { $DU, $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EE, $JQ } from "./parts/exceeds-max-pending.gen.ts";
+import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
+import { $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $JQ } from "./parts/enqueue-fields.gen.ts";
 import { $GF } from "./parts/without-payload.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
 import { $KH } from "./parts/follow-score.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KI, $KJ, $KK, $KM } from "./parts/key-fields.gen.ts";
-import { $KL, $KN, $KO, $KP, $KQ, $KS, $KT } from "./parts/outcomes.gen.ts";
-import { $KR } from "./parts/leave-to-owner.gen.ts";
-import { $KU, $KV, $KW, $KX } from "./parts/find-task.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KT } from "./parts/leave-to-owner.gen.ts";
+import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
 
 export const enqueueDebounced: Script = {
   name: "enqueueDebounced",
@@ -97,17 +107,17 @@ local u=1000
 local v=1048576
 local w=3600000
 ${$AV}local x=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$CR_}${$KI}${$KJ}${$KO}local y,z=KO(x,i,'~D:'..p,l,m,n,o,k)
+${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KK}${$KL}${$KQ}local y,z=KQ(x,i,'~D:'..p,l,m,n,o,k)
 if not y then
 return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$FY}${$CY}${$GA}${$GG}${$AM}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$JK}${$JL}${$JN}${$DZ}${$EA}${$EB}${$EC}${$FP}${$JM}${$JQ}${$KA}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}${$KL}${$KN}${$KP}${$KS}local ad,ae,af=KS(y,j)
+${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JK}${$JL}${$JN}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JM}${$JQ}${$KA}${$KB}${$KC}${$KD}${$KE}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KN}${$KP}${$KR}${$KU}local ad,ae,af=KU(y,j)
 if ad then
 return ad
 end
-${$GI}${$AQ}${$GE}${$GR}${$KU}local ag,ah=KU(y,ab.id,ab.enqueued_at or'')
+${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$KW}local ag,ah=KW(y,ab.id,ab.enqueued_at or'')
 if ah then
 return ah
 elseif ag and ag.has_begun then
@@ -137,42 +147,42 @@ math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
 ak=math.max(ak,ac)
 end
 if s=='first'then
-${$GJ}${$GK}${$GL}${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$HE}${$GQ}${$KH}${$AB_}${$KV}${$KW}KW(y,ag,ag.fixed,ak)
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KH}${$AB_}${$KX}${$KY}KY(y,ag,ag.fixed,ak)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
 ab.payloads=nil
-${$GJ}${$GK}${$GL}${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$HE}${$GQ}${$KH}${$AB_}${$KV}${$KW}${$KX}KW(y,ag,KX(ag,aa.fixed),ak)
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KH}${$AB_}${$KX}${$KY}${$KZ}KY(y,ag,KZ(ag,aa.fixed),ak)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
 end
 local al,am=ai()
 if al then
 ab.payloads=AH(am)
 ak=am<u and ak or ac
-${$GJ}${$GK}${$GL}${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$HE}${$GQ}${$KH}${$AB_}${$KV}${$KW}KW(y,ag,al,ak)
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KH}${$AB_}${$KX}${$KY}KY(y,ag,al,ak)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
 end
-${$GJ}${$GK}${$GL}${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$HE}${$GQ}${$KH}${$AB_}${$KV}${$KW}KW(y,ag,ag.fixed,ac)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KH}${$AB_}${$KX}${$KY}KY(y,ag,ag.fixed,ac)
 end
 if k=='?'then
-${$KR}return KR(y)
+${$KT}return KT(y)
 elseif af and t=='2'then
 return{'seal',''}
 elseif af then
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(y,j,'d',l,0,ac+w)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'d',l,0,ac+w)
 end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$BY}${$GJ}${$GK}${$GL}${$GO}${$HE}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KT}local ak=KT(y,ae,0)
+${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KV}local ak=KV(y,ae,0)
 if ak then
 return ak
 end
 ab.payloads=s=='all'and'1'or nil
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(y,j,nil,l,aa.due,aa.due+w)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "8f44a7146981ea868fa138b46d9ed4524c40b9ad",
-  keyLockingSha1: "df5ed9af5d2a745b90899b192aae219a393c8759",
+  sha1: "cdd9e59d9a6f6ca4330ab2a81a4a0d1fa4b4a93c",
+  keyLockingSha1: "2b249b95616d5a41e8c866fc4e60a1da58514db8",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -47,26 +47,36 @@ import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $DT, $FP } from "./parts/places-left.gen.ts";
-import { $DU, $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EE, $JQ } from "./parts/exceeds-max-pending.gen.ts";
+import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
+import { $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $JQ } from "./parts/enqueue-fields.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
 import { $KH } from "./parts/follow-score.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KI, $KJ, $KK, $KM } from "./parts/key-fields.gen.ts";
-import { $KL, $KN, $KO, $KP, $KQ, $KS, $KT } from "./parts/outcomes.gen.ts";
-import { $KU, $KV, $KW, $KX } from "./parts/find-task.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -87,34 +97,34 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 ${$AV}local p=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$CR_}${$KI}${$KJ}${$KO}local q,r=KO(p,i,'~I:'..l,l,m,n,o,k)
+${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KK}${$KL}${$KQ}local q,r=KQ(p,i,'~I:'..l,l,m,n,o,k)
 if not q then
 return r
 end
 local s,t=q.draft,q.plan.now
-${$FY}${$CY}${$GA}${$GG}${$AM}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$JK}${$JL}${$JN}${$DZ}${$EA}${$EB}${$EC}${$FP}${$JM}${$JQ}${$KA}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}${$KL}${$KN}${$KP}${$KS}local u,v,w=KS(q,j)
+${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JK}${$JL}${$JN}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JM}${$JQ}${$KA}${$KB}${$KC}${$KD}${$KE}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KN}${$KP}${$KR}${$KU}local u,v,w=KU(q,j)
 if u then
 return u
 elseif k=='?'and not w then
 return{'unknown'}
 elseif w then
-${$GI}${$AQ}${$GE}${$GR}${$KU}local x,y=KU(q,l,nil)
+${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$KW}local x,y=KW(q,l,nil)
 if y then
 return y
 elseif not x or x.has_begun then
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(q,j,'d',l,0,t)
+${$DG}${$KM}${$KO}${$KS}return KS(q,j,'d',l,0,t)
 end
 local z=x.due>t
-${$GJ}${$GK}${$GL}${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$HE}${$GQ}${$KH}${$AB_}${$KV}${$KW}${$KX}KW(q,x,KX(x,s.fixed),s.due)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KH}${$AB_}${$KX}${$KY}${$KZ}KY(q,x,KZ(x,s.fixed),s.due)
 local aa,ab=q.plan,z and s.due<=t and 1 or 0
 ${$DS}${$DT}${$DU}if DU(aa.settings,p,q.stored,ab)then
 return{'full'}
 end
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(q,j,'r',l,s.due,t)
+${$DG}${$KM}${$KO}${$KS}return KS(q,j,'r',l,s.due,t)
 end
-${$GI}${$BY}${$GJ}${$GK}${$GL}${$GO}${$HE}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KT}return KT(q,v,0)or KP(q,j,'created',l,s.due)
+${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
 `;
   },
-  sha1: "51317482ce41f267ba30a6e23bebec2befe1d727",
-  keyLockingSha1: "2e6c2fe2f4e72ff087a736144531a4acbefbcf5f",
+  sha1: "35f5dcddce1900274f3f50370fbe4a1b7a3a87cd",
+  keyLockingSha1: "1feacb9e579430b00b2e66cb4345c1725fed212b",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -47,9 +47,7 @@ import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
-import { $FU, $GM, $GN } from "./parts/history.gen.ts";
-import { $CA, $HG } from "./parts/note-number.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
@@ -60,25 +58,31 @@ import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $DT, $FP } from "./parts/places-left.gen.ts";
-import { $DU, $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EE, $JQ } from "./parts/exceeds-max-pending.gen.ts";
+import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
+import { $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $JQ } from "./parts/enqueue-fields.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
-import { $KE } from "./parts/set-stopped.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
-import { $HG_ } from "./parts/end-task-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
 import { $KH } from "./parts/follow-score.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KI, $KJ, $KK, $KM } from "./parts/key-fields.gen.ts";
-import { $KL, $KN, $KO, $KP, $KQ, $KS, $KT } from "./parts/outcomes.gen.ts";
-import { $KR } from "./parts/leave-to-owner.gen.ts";
-import { $KU, $KV, $KW, $KX } from "./parts/find-task.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KT } from "./parts/leave-to-owner.gen.ts";
+import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
 
-const $KY = `local function KY(a,b)
+const $LA = `local function LA(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=FY.working then
-KV(a,b)
+KX(a,b)
 HG(c,d,e,'','rejected','cancelled')
 Z(c)
 elseif not e.cancel_requested then
@@ -113,16 +117,16 @@ local r=ARGV[10]
 local s=ARGV[11]
 local t=604800000
 ${$AV}local u=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$CR_}${$KI}${$KJ}${$KO}local v,w=KO(u,i,'~S:'..p,l,m,n,o,k)
+${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KK}${$KL}${$KQ}local v,w=KQ(u,i,'~S:'..p,l,m,n,o,k)
 if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$FY}${$CY}${$GA}${$GG}${$AM}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$JK}${$JL}${$JN}${$DZ}${$EA}${$EB}${$EC}${$FP}${$JM}${$JQ}${$KA}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}${$KL}${$KN}${$KP}${$KS}local aa,ab,ac=KS(v,j)
+${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JK}${$JL}${$JN}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JM}${$JQ}${$KA}${$KB}${$KC}${$KD}${$KE}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KN}${$KP}${$KR}${$KU}local aa,ab,ac=KU(v,j)
 if aa then
 return aa
 end
-${$GI}${$AQ}${$GE}${$GR}${$KU}local ad,ae=KU(v,y.id,y.enqueued_at or'')
+${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$KW}local ad,ae=KW(v,y.id,y.enqueued_at or'')
 if ae then
 return ae
 elseif ad and ad.has_begun and(q=='waiting'or r=='replace')then
@@ -132,30 +136,30 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GJ}${$GK}${$GL}${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$HE}${$GQ}${$KH}${$AB_}${$KV}${$KW}${$KX}KW(v,ad,KX(ad,x.fixed),x.due)
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KH}${$AB_}${$KX}${$KY}${$KZ}KY(v,ad,KZ(ad,x.fixed),x.due)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
 return{'seal',''}
 elseif ac then
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(v,j,'d',l,0,z+t)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',l,0,z+t)
 elseif ad and r=='cancel'then
 if ad.task.state==FY.waiting and ad.due<=z then
 af=1
 end
-${$AF}${$BY}${$GJ}${$GK}${$GL}${$Y}${$Z}${$DA}${$AB}${$CF}${$FU}${$GM}${$GN}${$CA}${$DC}${$DD}${$DE}${$FS}${$FT}${$HG}${$KE}${$HG_}${$KH}${$AB_}${$KV}${$KY}KY(v,ad)
+${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$KH}${$AB_}${$KX}${$LA}LA(v,ad)
 end
 if k=='?'then
-${$KR}return KR(v)
+${$KT}return KT(v)
 end
-${$BY}${$GJ}${$GK}${$GL}${$GO}${$HE}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KT}local ag=KT(v,ab,af)
+${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KV}local ag=KV(v,ab,af)
 if ag then
 return ag
 end
-${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(v,j,nil,l,x.due,math.max(z,x.due)+t)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "a64810357e56bff8b4bfd6f3012811bfd3a3fb0f",
-  keyLockingSha1: "e038cb57bab3a11b2c30ccc3e9f6e7a873c70cb3",
+  sha1: "cb1e276f5617b5009ee9ae8148d7c6d84693d990",
+  keyLockingSha1: "91225fa8394d6eab8d3132ba7dd747a7e14340ae",
 };

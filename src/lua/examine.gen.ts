@@ -24,6 +24,10 @@ import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $JW } from "./parts/lost-workers.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
 
 export const examine: Script = {
   name: "examine",
@@ -127,7 +131,7 @@ aj=aj-ai[an]
 end
 return aj
 end
-${$GB}${$GC}${$GA}${$GG}local function ag()
+${$GB}${$GC}${$GA}${$GG}${$GA_}${$GB_}${$GG_}local function ag()
 local ah=redis.call('ZRANGE',b,'0',AH(p-1))
 local ai,aj,ak,al,am,an={},0,nil,0,0,0
 for ar,as in ipairs(x(ah))do
@@ -242,7 +246,7 @@ end
 end
 return ao
 end
-${$FX}${$FZ}${$GD}${$CG}${$CK}${$CL}${$CM}${$FV}${$FW}${$DK}local function am()
+${$FX}${$FZ}${$GD}${$CG}${$CK}${$CL}${$CM}${$FV}${$FW}${$DK}${$FZ_}${$FX_}${$GD_}local function am()
 local an,ao={},0
 while#an<s do
 local ap=AH(ao*CG)
@@ -300,6 +304,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "d2c6e894eb3a7b1b711e33b609654398e3eb7b3e",
-  keyLockingSha1: "23c1dd499ecbb357a8b99822d7be208f4394bdb4",
+  sha1: "1425e0c605691c308d2dc44b4d96925a71d49dec",
+  keyLockingSha1: "45a0c96909cae5d1ed7ed4a771e538fee45e9ec0",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -41,10 +41,9 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
-import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
-import { $CA, $HG } from "./parts/note-number.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
 import { $JV, $JX, $JY } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
@@ -55,14 +54,19 @@ import { $HI } from "./parts/revoke.gen.ts";
 import { $JS } from "./parts/lost-for.gen.ts";
 import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
 import { $JM } from "./parts/nobody-awake.gen.ts";
 import { $JP } from "./parts/record-wake.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
-import { $KE } from "./parts/set-stopped.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
-import { $HF_ } from "./parts/wait-again-later.gen.ts";
-import { $HG_ } from "./parts/end-task-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 export const failWorker: Script = {
   name: "failWorker",
@@ -97,7 +101,7 @@ k
 )
 ${$AH}${$AI}${$AJ}local q=AJ(l)
 local r={'ok',0,0,0,0}
-${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}local s,t,u,v,w=
+${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$DK}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GG_}${$GI_}${$GL_}local s,t,u,v,w=
 JY(p,m,q,tonumber(n),r,'taken_back')
 if v then
 return v
@@ -131,6 +135,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "4cdcbc2c7d1dee8f28c2cdf0f3d5d2ce1840e1f2",
-  keyLockingSha1: "2fa823f988af8c7e7fdae191c7e637f4093cd9e8",
+  sha1: "8427a614f6fbac3b3eb924eacb47e9df8f000682",
+  keyLockingSha1: "1304152f49f3c73d555896d3932a9a4474cb1a88",
 };

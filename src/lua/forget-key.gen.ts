@@ -12,7 +12,8 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $KI, $KJ, $KK, $KM } from "./parts/key-fields.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
 
 export const forgetKey: Script = {
   name: "forgetKey",
@@ -25,27 +26,27 @@ local e=ARGV[3]
 ${$AH}${$AI}${$AJ}local f,g,h,i=AJ(c),0,{},{}
 local j={'~D:'..d,'~T:'..d,'~S:'..d}
 local k=redis.call('HMGET',a,unpack(j))
-${$FX}if FX(k[1])or FX(k[2])or FX(k[3])then
+${$FX}${$FX_}if FX(k[1])or FX(k[2])or FX(k[3])then
 return{'newer_schema'}
 end
-${$DF}${$KI}${$KJ}local l=KJ(k[1])
+${$DF}${$KK}${$KL}local l=KL(k[1])
 local m=string.match(l.calls,' '..string.gsub(e,'%-','%%-')..'=f(%d)')
 if m then
 return{'ok',tonumber(m)}
 end
-${$AK}${$AF}${$AL}${$DG}${$KK}for q,r in ipairs(j)do
-local s=KJ(k[q])
+${$AK}${$AF}${$AL}${$DG}${$KM}for q,r in ipairs(j)do
+local s=KL(k[q])
 if s.id~=''or s.used then
 g=1
 end
 if q>1 and k[q]then
-AK(h,r,KK({id='',calls=s.calls}))
+AK(h,r,KM({id='',calls=s.calls}))
 AK(i,AH(f+AF),r)
 end
 end
 local n={id='',calls=l.calls}
-${$KM}KM(n,e,'f',AH(g),64000)
-AK(h,j[1],KK(n))
+${$KO}KO(n,e,'f',AH(g),64000)
+AK(h,j[1],KM(n))
 AK(i,AH(f+AF),j[1])
 ${$AS}${$AU}local o=AU(a,h)
 if o then
@@ -55,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "b7c3552afa0fd40e6250d8f3b12e2a7b9ecf0dd3",
-  keyLockingSha1: "75c9ef36a21c61e0eff6de07ba8b73634f34e951",
+  sha1: "340dcbf3e83065399b0597a64dc5ec3bcf2ad85d",
+  keyLockingSha1: "f908f9d3d6818882ae5287af648887d1f83664c8",
 };

@@ -3,14 +3,21 @@
 import type { Script } from "../kernel/transport.ts";
 
 export const linkedScripts: Readonly<Record<string, () => Promise<Script>>> = {
+  beginAlerts: async () => (await import("./linked/begin-alerts.gen.ts")).beginAlerts,
   cancel: async () => (await import("./linked/cancel.gen.ts")).cancel,
   dequeue: async () => (await import("./linked/dequeue.gen.ts")).dequeue,
   enqueue: async () => (await import("./linked/enqueue.gen.ts")).enqueue,
+  get: async () => (await import("./linked/get.gen.ts")).get,
   settleAndDequeue: async () => (await import("./linked/settle-and-dequeue.gen.ts")).settleAndDequeue,
   settle: async () => (await import("./linked/settle.gen.ts")).settle,
   configure: async () => (await import("./linked/configure.gen.ts")).configure,
   askFormer: async () => (await import("./linked/ask-former.gen.ts")).askFormer,
+  ownSlots: async () => (await import("./linked/own-slots.gen.ts")).ownSlots,
+  putShares: async () => (await import("./linked/put-shares.gen.ts")).putShares,
+  renameKeys: async () => (await import("./linked/rename-keys.gen.ts")).renameKeys,
   setShares: async () => (await import("./linked/set-shares.gen.ts")).setShares,
+  listSchedules: async () => (await import("./linked/list-schedules.gen.ts")).listSchedules,
+  putSchedule: async () => (await import("./linked/put-schedule.gen.ts")).putSchedule,
   runSchedules: async () => (await import("./linked/run-schedules.gen.ts")).runSchedules,
   sweep: async () => (await import("./linked/sweep.gen.ts")).sweep,
   heartbeat: async () => (await import("./linked/heartbeat.gen.ts")).heartbeat,

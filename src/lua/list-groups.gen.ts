@@ -17,6 +17,9 @@ import { $CM } from "./parts/parse-group.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
 
 export const listGroups: Script = {
   name: "listGroups",
@@ -64,7 +67,7 @@ o=o and v<i
 end
 end
 ${$FV}${$FW}local p=FW(c,n)
-${$AK}${$FZ}${$GB}${$GC}${$GD}for t,u in ipairs(n)do
+${$AK}${$FZ}${$GB}${$GC}${$GD}${$FZ_}${$GB_}${$GD_}for t,u in ipairs(n)do
 AK(l,GD(p[u]or'').group)
 end
 local q={}
@@ -73,7 +76,7 @@ AK(q,'~g:'..v,'~s:'..v)
 end
 ${$AG}${$AP}local r=AP('HMGET',c,q)
 local s={'ok',o and''or i and'from '..AH(i)or'after '..h}
-${$DF}${$FX}${$DH}${$DJ}${$CK}${$CL}${$CM}${$DK}for w,x in ipairs(l)do
+${$DF}${$FX}${$DH}${$DJ}${$CK}${$CL}${$CM}${$DK}${$FX_}for w,x in ipairs(l)do
 local y,z=r[2*w-1],r[2*w]
 if FX(y)or DK(z)then
 return{'newer_schema'}
@@ -88,6 +91,6 @@ end
 return s
 `;
   },
-  sha1: "c3f819c0c9786534fb78fd1c288af2d6f316fb3d",
-  keyLockingSha1: "c49a8521e01904850bf350d5e99fc0cdea953cbc",
+  sha1: "8652c08488cf0ecdcdacee2628cbb213c6a8a637",
+  keyLockingSha1: "59553e92baeab347a94ea81cf501a2aeba4c5d7b",
 };

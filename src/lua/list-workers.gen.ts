@@ -15,6 +15,8 @@ import { $HC } from "./parts/worker-lease.gen.ts";
 import { $JR } from "./parts/forgotten-after.gen.ts";
 import { $JU } from "./parts/leases-of.gen.ts";
 import { $JW } from "./parts/lost-workers.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
 
 export const listWorkers: Script = {
   name: "listWorkers",
@@ -63,7 +65,7 @@ for w,x in ipairs(q)do
 s[w]='.'..x
 end
 local t,u=AP('ZMSCORE',a,q),AP('HMGET',b,s)
-${$FY}${$GB}${$GC}${$GA}${$GG}${$AQ}for y,z in ipairs(r)do
+${$FY}${$GB}${$GC}${$GA}${$GG}${$AQ}${$GA_}${$GB_}${$GG_}for y,z in ipairs(r)do
 local aa=GG(u[y])
 if t[y]and aa.state==FY.working then
 local ab=math.floor(tonumber(AQ(t[y])))-(tonumber(aa.leased_for)or 0)
@@ -88,6 +90,6 @@ end
 return o
 `;
   },
-  sha1: "7dd91252c10a472f7b1bcbddac9b656ffd496c74",
-  keyLockingSha1: "eb19f2a7a78db32ad903d0cad57d5a436655b707",
+  sha1: "53e153addd47ea3d94d085bda8f0267153e4be2b",
+  keyLockingSha1: "fca02e3905da01250cb69842158c2d5c9f1f2891",
 };

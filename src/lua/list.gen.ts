@@ -21,6 +21,12 @@ import { $GE } from "./parts/has-payload.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $GF } from "./parts/without-payload.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -163,7 +169,7 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$FZ}${$GB}${$GC}${$GD}${$FV}${$GF}local function ah(ai)
+${$F}${$G}${$FZ}${$GB}${$GC}${$GD}${$FV}${$GF}${$FZ_}${$GB_}${$GD_}local function ah(ai)
 local aj=af and string.sub(ai.fixed,#GF(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
@@ -178,7 +184,7 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AK}${$GE}local function al(am)
+${$E}${$H}${$AK}${$GE}${$GE_}local function al(am)
 local an=am.task
 if ai==g and not aj and an.state==FY.rejected and an.reason~='cancelled'then
 aj=true
@@ -245,7 +251,7 @@ end
 local ao=l==''and i~='completed'
 ${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
 local aq,ar=j,A
-${$B}${$FX}${$GA}${$GG}${$GI}${$P}${$Q}while ar>0 do
+${$B}${$FX}${$GA}${$GG}${$GI}${$P}${$Q}${$GA_}${$FX_}${$GG_}${$GI_}while ar>0 do
 local as,at,au
 if i=='pending'then
 local av=o=='1'and t or K()
@@ -272,6 +278,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "20f4bc51ebe358d02038976a2fd135dc9d715341",
-  keyLockingSha1: "746efca9701fc3ebb616860ccc2cd09eb9de635c",
+  sha1: "2b372bf84b56ffc743e4d34932cb5b8d5f2d72cd",
+  keyLockingSha1: "90c8a99b5cb18914b6000de04e3e2422cfa28be7",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -45,10 +45,8 @@ import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
-import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
-import { $CA, $HG } from "./parts/note-number.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
@@ -63,12 +61,17 @@ import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JB, $JC, $JD, $JE, $JF, $
 import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
 import { $IA } from "./parts/write-repairs.gen.ts";
 import { $JJ } from "./parts/repair-entries.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
-import { $KE } from "./parts/set-stopped.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
-import { $HF_ } from "./parts/wait-again-later.gen.ts";
-import { $HG_ } from "./parts/end-task-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 export const placeLost: Script = {
   name: "placeLost",
@@ -107,11 +110,11 @@ for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$AK}${$FX}${$AG}${$AP}${$AQ}${$FV}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}local v=HU(p,q)
+${$AK}${$FX}${$AG}${$AP}${$AQ}${$FV}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}${$FX_}local v=HU(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AM}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$FU}${$GM}${$GN}${$HP}${$HW}${$JA}${$KA}${$KB}${$KD}${$X_}local function w(x)
+${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AM}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$FU}${$GM}${$GN}${$HP}${$HW}${$JA}${$KA}${$KB}${$KD}${$X_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -136,7 +139,7 @@ local ac=z.state==FY.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and HW(p,x)
 end
-${$DF}${$FZ}${$GD}${$GI}${$DH}${$DJ}${$FM}${$HA}${$AF}${$BY}${$GO}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$DK}${$GR}${$HM}${$HQ}${$HV}${$HX}${$HY}${$HZ}${$IA}${$IZ}${$IY}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KC}${$KE}${$FM_}${$CR_}${$KF}${$HF_}${$HG_}${$AE_}local x=JJ(p,v,w)
+${$DF}${$FZ}${$GD}${$GI}${$DH}${$DJ}${$FM}${$HA}${$AF}${$BY}${$GO}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$DK}${$GR}${$HM}${$HQ}${$HV}${$HX}${$HY}${$HZ}${$IA}${$IZ}${$IY}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KC}${$KE}${$FM_}${$CR_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GE_}${$GI_}local x=JJ(p,v,w)
 if x then
 return x
 end
@@ -149,6 +152,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "12122fe0a00040aecf9312558a4aacb391d14bb3",
-  keyLockingSha1: "07b2c77b83e4b77934516e0f626e521bc4fc917a",
+  sha1: "cdcefad27456b313a585c851637ea0a96984de56",
+  keyLockingSha1: "35aa0c84b39931b5ebea5b5268144654aa32558c",
 };

@@ -7,7 +7,7 @@ import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -52,20 +52,26 @@ import { $AW, $AX, $EM, $AY, $BD } from "./parts/new-batch.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
-import { $FU, $GM, $GN } from "./parts/history.gen.ts";
-import { $CA, $HG } from "./parts/note-number.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
-import { $KE } from "./parts/set-stopped.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
 import { $KG } from "./parts/leave-stopped.gen.ts";
-import { $HG_ } from "./parts/end-task-later.gen.ts";
 import { $KH } from "./parts/follow-score.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
@@ -103,7 +109,7 @@ or j=='rejected'and FY.rejected
 or FY.waiting
 local s=r~=FY.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$P}${$Q}${$R}${$FK}${$FL}${$DH}${$DJ}${$FM}${$FN}${$HA}${$S}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$DC}${$DD}${$DE}${$FS}${$FT}${$HG}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$KG}${$HG_}${$KH}${$AB_}${$AE_}${$T_}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$P}${$Q}${$R}${$FK}${$FL}${$DH}${$DJ}${$FM}${$FN}${$HA}${$S}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$DC}${$DD}${$DE}${$HE}${$FS}${$FT}${$HG}${$DK}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$KG}${$HG_}${$KH}${$AB_}${$AE_}${$T_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -221,6 +227,6 @@ end
 return y or t
 `;
   },
-  sha1: "33a6b400b31bcd4889ae08acf5b7f6ed2b485a75",
-  keyLockingSha1: "8c08e299133c53fdc94a25b3c1f746e22f8347d5",
+  sha1: "38ea540dd216e6462c0fe155765023f7c0d9efbe",
+  keyLockingSha1: "66066df99518f88b638529bbfa1aefad1c9af210",
 };

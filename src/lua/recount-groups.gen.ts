@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -14,8 +14,12 @@ import { $GI } from "./parts/parse-with.gen.ts";
 import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $AF } from "./parts/resend-window.gen.ts";
 import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $BY } from "./parts/note-event.gen.ts";
 import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
@@ -39,11 +43,23 @@ import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
 import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
 import { $IU, $IV, $IW, $IX } from "./parts/count-ready.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -69,7 +85,7 @@ o[#o+1],q[s]=s,CM(s)
 end
 return q[s]
 end
-${$A}${$B}${$FY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$P}${$Q}${$CJ}${$GE}local function s(t,u)
+${$A}${$B}${$FY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$P}${$Q}${$CJ}${$GE}${$FV}${$FZ_}${$GA_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
@@ -94,7 +110,7 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CY}${$HA}${$AM}${$FG}${$FH}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CP}${$CR}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HP}${$HR}${$IW}${$IX}${$KA}${$KB}${$KC}${$KD}${$CR_}${$X_}${$KF}${$AE_}for x=1,#t,HA do
+${$CY}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$HP}${$HR}${$IW}${$IX}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}for x=1,#t,HA do
 CR(n,{unpack(t,x,math.min(x+HA-1,#t))})
 for ab=x,math.min(x+HA-1,#t)do
 local ac=o[ab]
@@ -123,6 +139,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "b82914ddf1d6f762a401c2132dc7ff8bfa330b3b",
-  keyLockingSha1: "efb0f0784f731e867576b19da572023623c17b7e",
+  sha1: "b8eb431b0af98184f8bb29c2ae0598fc367ef5c6",
+  keyLockingSha1: "00e84fa7cca53d1c7c13c1cc0e029644551f0010",
 };

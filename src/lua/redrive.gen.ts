@@ -6,7 +6,7 @@ import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.ge
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -17,6 +17,7 @@ import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $FM } from "./parts/read-settings.gen.ts";
 import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $AF } from "./parts/resend-window.gen.ts";
 import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
@@ -43,19 +44,28 @@ import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
-import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $HF } from "./parts/wait-again.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
 import { $JM } from "./parts/nobody-awake.gen.ts";
 import { $JP } from "./parts/record-wake.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
-import { $KE } from "./parts/set-stopped.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
-import { $HF_ } from "./parts/wait-again-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -89,7 +99,7 @@ x[#x+1]=z
 end
 local z={}
 local aa,ab=false,false
-${$FY}${$GE}local function ac(ad,ae)
+${$FY}${$GE}${$GE_}local function ac(ad,ae)
 local af,ag=ad.id,ad.task
 local ah=ag.state==FY.waiting
 if z[af]then
@@ -118,7 +128,7 @@ elseif H(w,ae.task,ae.text)then
 y(ae,af)
 end
 end
-${$CY}${$AK}${$FX}${$GA}${$DH}${$DJ}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HF_}${$AE_}local function ae(af,ag,ah,ai)
+${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$DH}${$DJ}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$FS}${$FT}${$HG}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}local function ae(af,ag,ah,ai)
 CR(af,ah)
 for am,an in ipairs(ah)do
 local ao=math.floor(u+(ai+am-1)*l)
@@ -146,7 +156,7 @@ end
 local ah=math.min(tonumber(w.ended_before or t+1),t+1)
 ${$J}${$L}${$M}af=M(h,v,r,ah)
 end
-${$A}${$B}${$FZ}${$GB}${$GC}${$GD}${$GG}${$GI}${$P}local ah=P(f,af,ag and ac or ad)
+${$A}${$B}${$FZ}${$GD}${$GI}${$P}${$FV}${$FZ_}${$GD_}${$GI_}local ah=P(f,af,ag and ac or ad)
 local ai=#x
 if k~='1'then
 ${$FK}${$FL}${$FM}${$FN}${$HA}${$S}${$DK}${$FM_}ai,ah=S(q,s,x,ah,ae)
@@ -174,6 +184,6 @@ end
 return al
 `;
   },
-  sha1: "4590e395f87b87612c4ef8a6d54b42b061da6a92",
-  keyLockingSha1: "85b4e35abec11dc5f7d796919dd58f49856bfd40",
+  sha1: "a5833dd43a548933f77e54ba1ea52cb2ed91fa55",
+  keyLockingSha1: "a04f50fa83937a1d8f5de6bd7651d1baa80202bf",
 };

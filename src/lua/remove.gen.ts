@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -42,13 +42,23 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
-import { $KE } from "./parts/set-stopped.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
 import { $KG } from "./parts/leave-stopped.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 export const remove: Script = {
   name: "remove",
@@ -65,10 +75,10 @@ local i=ARGV[2]
 ${$FK}${$FL}${$AV}local j=FL(AV(nil,a,b,c,nil,d,e,f,g))
 local k=redis.call('HMGET',e,i,'.'..i,'~set','~stats')
 local l,m=k[1],k[2]
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}if FX(l)or FX(m)or FM(j,k[3],k[4])then
+${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FX(l)or FX(m)or FM(j,k[3],k[4])then
 return{'newer_schema'}
 end
-${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}local n=GI(l or'',m)
+${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FV}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}local n=GI(l or'',m)
 if not l or n.state==FY.ghost then
 return{'not_found'}
 elseif n.state==FY.deleted then
@@ -77,10 +87,10 @@ elseif n.state~=FY.completed and n.state~=FY.rejected then
 return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
-${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KA}${$KE}${$CR_}${$KG}${$T_}T(j,i,n)
-${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}return FQ(j)or{'removed'}
+${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KA}${$KE}${$CR_}${$KG}${$T_}${$GJ_}${$GL_}T(j,i,n)
+${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}return FQ(j)or{'removed'}
 `;
   },
-  sha1: "45fb81e688177244af44c355c2df1755e7b71397",
-  keyLockingSha1: "79726446733a94f0a309f86e524cfbf17c74db38",
+  sha1: "d9327ec6efa5716806b5ade273aad6a6d6924200",
+  keyLockingSha1: "c7dd1939cd5ca3fdeb32459bfe0740efd316d440",
 };

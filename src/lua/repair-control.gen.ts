@@ -2,14 +2,20 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
 import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $AF } from "./parts/resend-window.gen.ts";
 import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $BY } from "./parts/note-event.gen.ts";
 import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
@@ -30,17 +36,27 @@ import { $AR } from "./parts/lowest-score.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
+import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DL } from "./parts/format-settings.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
 import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
 import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
 import { $IA } from "./parts/write-repairs.gen.ts";
 import { $IC, $ID, $IE, $IG, $DL_ } from "./parts/settings.gen.ts";
 import { $IQ, $IR, $IS, $IT } from "./parts/pairs.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
 
 export const repairControl: Script = {
   name: "repairControl",
@@ -62,7 +78,7 @@ local n={}
 ${$IQ}${$IR}${$IS}for r,s in ipairs(redis.call('HMGET',e,unpack(IS)))do
 n[IS[r]]=s
 end
-${$FX}${$DK}if DK(n['~set'])then
+${$FX}${$DK}${$FX_}if DK(n['~set'])then
 return{'newer_schema'}
 end
 ${$AQ}${$AR}local o=
@@ -98,7 +114,7 @@ HX(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HP(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$CY}${$AM}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CL}${$CN}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HR}${$HZ}${$IA}${$KA}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}local r=IA(m)
+${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CL}${$CN}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$HG}${$GR}${$HR}${$HZ}${$IA}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local r=IA(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IQ)))do
 s[w+2]=tonumber(x or 0)
@@ -107,6 +123,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "c7d93cb952f88955ebbd4076ff76ebce73a58bdd",
-  keyLockingSha1: "cd874d7bfcd268138fa98fa34cb8bcdcfa3a5c2c",
+  sha1: "8111498dd16b5f03fbf0275856ef59ce528dea98",
+  keyLockingSha1: "51d155bc2305ec62e4f4a6266bb8d057acb266c6",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -45,10 +45,8 @@ import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
-import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
-import { $CA, $HG } from "./parts/note-number.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $JU } from "./parts/leases-of.gen.ts";
 import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
@@ -70,12 +68,17 @@ import { $IB } from "./parts/blank.gen.ts";
 import { $IC, $ID, $IE, $IG, $DL_ } from "./parts/settings.gen.ts";
 import { $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/repair-group-settings.gen.ts";
 import { $JJ } from "./parts/repair-entries.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
-import { $KE } from "./parts/set-stopped.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
-import { $HF_ } from "./parts/wait-again-later.gen.ts";
-import { $HG_ } from "./parts/end-task-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 export const scan: Script = {
   name: "scan",
@@ -133,13 +136,13 @@ end
 IK(q,z)
 return x[1],y
 end
-${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$AL}${$FT}${$JS}${$DG}${$DL}${$HR}${$HV}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IP}${$DL_}local function x()
+${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$AL}${$FT}${$JS}${$DG}${$DL}${$HR}${$HV}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IP}${$DL_}${$FX_}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
 local z,aa=IP(q,y[2])
 r=aa
 return y[1],z
 end
-${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$HG}${$HI}${$DK}${$GR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IZ}${$IY}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}local function y(z,aa)
+${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$HG}${$HI}${$DK}${$GR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IZ}${$IY}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function y(z,aa)
 local ab,ac=HU(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -195,6 +198,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "425ce19441eb83773490d628439306856ccf9502",
-  keyLockingSha1: "faf397d90c871f2ed3263107fe3f96639508af6e",
+  sha1: "1044f3c5312112419ca560c3952d42ec37a82def",
+  keyLockingSha1: "f86b19d9416227e8fd4c6f662180172279e48b3d",
 };

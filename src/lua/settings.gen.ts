@@ -7,6 +7,7 @@ import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
 
 export const settings: Script = {
   name: "settings",
@@ -15,13 +16,13 @@ export const settings: Script = {
 local b=ARGV[1]
 local c=b==''and'~set'or'~s:'..b
 local d=redis.call('HMGET',a,c,'~g:'..b)
-${$FX}${$DK}if DK(d[1])or FX(d[2])then
+${$FX}${$DK}${$FX_}if DK(d[1])or FX(d[2])then
 return{'newer_schema'}
 end
 ${$DF}${$DH}${$DJ}${$CK}${$CL}${$CM}local e=CM(b,b~=''and d[2]or'',d[1])
 return{'ok',d[1]or'',e.ready,e.working,e.limited}
 `;
   },
-  sha1: "5bfa0ea0a96772ac4e1d5ad622717108d9eeb0c7",
-  keyLockingSha1: "851750f41790e24927c930c89d1a8ae6bab2849c",
+  sha1: "0716cf23c93c060b3335d5a0f9d787ebd24fe025",
+  keyLockingSha1: "9afce12dfe0af0f7fc46acc9d8e4652708349ef2",
 };

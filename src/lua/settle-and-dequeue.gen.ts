@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -49,10 +49,8 @@ import { $GE } from "./parts/has-payload.gen.ts";
 import { $EJ, $EH, $BI, $EI, $JO, $EW } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
-import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
-import { $CA, $HG } from "./parts/note-number.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
@@ -196,6 +194,6 @@ ${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "c444d0c5e472b4c4031f66d6e052eabe155635fb",
-  keyLockingSha1: "512c626db8c6911b980b59067b71b8e16a2a513e",
+  sha1: "22c24df0b1e371c36e3e7dd78f1be66edeac4f4d",
+  keyLockingSha1: "5c67b5368faa7fa7dc24548d284fe4e7af6db74b",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -13,8 +13,12 @@ import { $GI } from "./parts/parse-with.gen.ts";
 import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $FM } from "./parts/read-settings.gen.ts";
+import { $AF } from "./parts/resend-window.gen.ts";
 import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $BY } from "./parts/note-event.gen.ts";
 import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
@@ -36,16 +40,27 @@ import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
 import { $JM } from "./parts/nobody-awake.gen.ts";
 import { $JP } from "./parts/record-wake.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
-import { $KE } from "./parts/set-stopped.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
 import { $KG } from "./parts/leave-stopped.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
+import { $GB_ } from "./parts/texts-later.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $GI_ } from "./parts/parse-with-later.gen.ts";
 
 export const skip: Script = {
   name: "skip",
@@ -61,11 +76,11 @@ local h=ARGV[3]
 ${$FK}${$FL}${$AV}local i=FL(AV(nil,a,b,c,nil,d,e))
 local j=redis.call('HMGET',e,g,'.'..g,'~set','~stats','~wake')
 local k,l=j[1],j[2]
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}if FX(k)or FX(l)or FM(i,j[3],j[4])then
+${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FX(k)or FX(l)or FM(i,j[3],j[4])then
 return{'newer_schema'}
 end
-${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}local m=GI(k or'',l)
-${$GE}if not k or m.state==FY.ghost or m.state==FY.deleted then
+${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FV}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}local m=GI(k or'',l)
+${$GE}${$GE_}if not k or m.state==FY.ghost or m.state==FY.deleted then
 return{'not_found'}
 elseif m.state~=FY.rejected or not GE(k)then
 return{'not_dead_letter'}
@@ -75,7 +90,7 @@ ${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$CR_}C
 ${$FG}${$FH}${$KA}${$KE}${$KG}if not KG(i,m,g)then
 return{'skipped',0}
 end
-${$CY}${$AM}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}local n=FQ(i)
+${$CY}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}local n=FQ(i)
 if n then
 return n
 end
@@ -83,6 +98,6 @@ local o=h~=''and redis.call('EXISTS',a)>0
 ${$JK}${$JL}${$JN}${$JM}${$JP}return{'skipped',o and JP(e,{j[5],j[3]},i.now,h)and 1 or 0}
 `;
   },
-  sha1: "fc26d28c7e54cb0ca20de116b9c66363fa1edcec",
-  keyLockingSha1: "743676c2acbf43df2eacc6b6cae89262072f27d9",
+  sha1: "120cfbb062e22e5a0d9c6b105d4263c359f7f795",
+  keyLockingSha1: "cf504e7c0e42c668124496c4a752da1c9912c768",
 };

@@ -12,6 +12,7 @@ import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GW } from "./parts/statistics-fields.gen.ts";
 import { $GX, $GY } from "./parts/append-recent.gen.ts";
 import { $GZ } from "./parts/history-fields.gen.ts";
+import { $FX_ } from "./parts/newer-later.gen.ts";
 
 export const statistics: Script = {
   name: "statistics",
@@ -26,7 +27,7 @@ ${$GZ}for j,k in ipairs(c=='1'and GZ()or{})do
 e[#e+1]=k
 end
 local g=redis.call('HMGET',a,'~set',unpack(e))
-${$FX}${$DK}if DK(g[1])or FX(g[2])or FX(g[3])then
+${$FX}${$DK}${$FX_}if DK(g[1])or FX(g[2])or FX(g[3])then
 return{'newer_schema'}
 end
 ${$DF}${$DH}${$DJ}local h={'ok',d,DJ(g[1]or nil).statistics and 1 or 0}
@@ -38,6 +39,6 @@ end
 return h
 `;
   },
-  sha1: "92755052d731167db3478e6e8380fe65094fca10",
-  keyLockingSha1: "14cefe5548f4bec8f831ec48c3e4b83f4baa25dd",
+  sha1: "8e896cbe26455b6c82b10091ad9ce63a1356d28f",
+  keyLockingSha1: "f8cf0fa1a259f92db26acd6d6cacf5bafd6ce96f",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
@@ -45,10 +45,8 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $CR } from "./parts/open-groups.gen.ts";
-import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
-import { $CA, $HG } from "./parts/note-number.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
 import { $BP, $BU, $BN, $JZ, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
 import { $JR } from "./parts/forgotten-after.gen.ts";
@@ -187,6 +185,6 @@ w[9]=aj
 return w
 `;
   },
-  sha1: "89d555de2b5e3d99841225e17279153054508277",
-  keyLockingSha1: "2cf42360999990b3d22ddb35faf1a86f7de2d7f2",
+  sha1: "27381ef872e26810699f8efa56cfd4eaba30232c",
+  keyLockingSha1: "cce0f3dc9bbe378bc0ed8d1c73a62f1eb1d1f526",
 };

@@ -14,13 +14,13 @@ export function readGenerated(): Map<string, string> {
 }
 
 /** The folders of layers, in their order: a layer assigns to locals that are declared in front of it. */
-const LAYERS = ["order"];
+const LAYERS = ["order", "flows"];
 
 /**
  * Scripts that have the linked edition alone: those of layers, and of operators and the deep sweep. No bundle that must
  * be small has them.
  */
-const ONLY_LINKED = /^(?:order|operate|repair|debounce)\/(?!configure\.lua$)/;
+const ONLY_LINKED = /^(?:order|flows|operate|repair|debounce)\/(?!configure\.lua$)/;
 
 /**
  * Folders of features that came after the others. What they add changes no text and no module of the others, so that

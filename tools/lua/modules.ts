@@ -37,7 +37,7 @@ export function modulesOf(files: LuaFiles, isShort = false): ReadonlyMap<string,
   const parts = partsOf(sharedFiles, "linked");
   const names = partsOf(files.shared, "linked").map((part) => part.names[0] as string);
   const fileOf = (part: Part) =>
-    `parts/${kebab(names[parts.indexOf(part)] as string)}${part.isLater ? "-later" : ""}.gen.ts`;
+    `parts/${kebab(names[parts.indexOf(part)] as string)}${"-later".repeat(part.level)}.gen.ts`;
   const plain = partsOf(sharedFiles);
   const same = new Map(
     plain.map((part) => [part, parts.find(({ text, file }) => text === part.text && file === part.file)]),
@@ -226,7 +226,7 @@ const kebab = (name: string) =>
     .replace(/(?<=[a-z])[A-Z]/g, "-$&")
     .toLowerCase();
 
-const nameOf = ({ names, isLater }: Part) => `$${names[0]}${isLater ? "_" : ""}`;
+const nameOf = ({ names, level }: Part) => `$${names[0]}${"_".repeat(level)}`;
 
 const constant = (part: Part) => `const ${nameOf(part)} = \`${escaped(part.text)}\`;\n`;
 

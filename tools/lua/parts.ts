@@ -19,6 +19,8 @@ export interface Part {
   readonly text: string;
   /** Whether it is an assignment of a layer, which takes the place of what is declared in front of the layer. */
   readonly isLater: boolean;
+  /** Of an assignment, the how-manyth of its name it is; else 0. {@link partsOf} counts. */
+  level: number;
 }
 
 /** The edition of a script. `linked`: with all layers. */
@@ -34,11 +36,10 @@ export function partsOf(shared: readonly LuaFile[], edition: Edition = "plain"):
   const files = shared.filter(({ inLayer = false }) => edition === "linked" || !inLayer);
   const parts = files.flatMap(partsIn);
   const declaring = new Map<string, Part>();
-  /** The same without assignments. Parts in front of the layers keep their order: what they call may come later. */
+  /** The same without assignments, which may come later than what calls them. */
   const declared = new Map<string, Part>();
   /** An assignment -> the part whose place it takes. */
   const former = new Map<Part, Part>();
-  const inLayer = new Set(files.filter((one) => one.inLayer).map(({ file }) => file));
   for (const part of parts)
     for (const name of part.names) {
       const other = declaring.get(name);
@@ -46,8 +47,10 @@ export function partsOf(shared: readonly LuaFile[], edition: Edition = "plain"):
         throw new Error(`${part.file}: ${name} is not declared in front of the layer`);
       if (other && !part.isLater)
         throw new Error(`${part.file}: ${name} is declared at the top level of ${other.file} too`);
-      if (other) former.set(part, other);
-      else declared.set(name, part);
+      if (other) {
+        former.set(part, other);
+        part.level = other.level + 1;
+      } else declared.set(name, part);
       declaring.set(name, part);
     }
 
@@ -60,10 +63,7 @@ export function partsOf(shared: readonly LuaFile[], edition: Edition = "plain"):
       throw new Error(`${part.file}: locals use each other: ${circle.join(", ")}`);
     }
     begun.push(part);
-    const usedAs = (name: string) => {
-      if (!inLayer.has(part.file)) return declared.get(name);
-      return (part.names.includes(name) && former.get(part)) || declaring.get(name);
-    };
+    const usedAs = (name: string) => (part.names.includes(name) && former.get(part)) || declared.get(name);
     const used = new Set(Array.from(part.uses, usedAs));
     for (const one of parts) if (used.has(one)) place(one);
     begun.pop();
@@ -83,7 +83,7 @@ function partsIn(file: LuaFile): Part[] {
     if (names.length === 0)
       throw new Error(`${file.file}: the top level may have only locals: ${text.split("\n", 1).join("")}`);
     const uses = freeNames(file.file, [node]);
-    return { file: file.file, names, uses, range, text: compact(text), isLater };
+    return { file: file.file, names, uses, range, text: compact(text), isLater, level: 0 };
   });
 }
 

@@ -4,22 +4,29 @@ import type { Script } from "../../kernel/transport.ts";
 import { $CI } from "../parts/limited-later.gen.ts";
 import { $X } from "../parts/make-ready.gen.ts";
 import { $CF } from "../parts/read-score.gen.ts";
+import { $FV } from "../parts/first-line.gen.ts";
+import { $HE } from "../parts/score-when-due.gen.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "../parts/line-of.gen.ts";
-import { $KE } from "../parts/set-stopped.gen.ts";
+import { $GR } from "../parts/has-ended.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $CR_ } from "../parts/open-groups-later.gen.ts";
-import { $HG_ } from "../parts/end-task-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "../parts/open-groups-later.gen.ts";
 import { $KH } from "../parts/follow-score.gen.ts";
 import { $AB_ } from "../parts/refund-later.gen.ts";
+import { $KJ } from "../parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
+import { $GB_ } from "../parts/texts-later.gen.ts";
+import { $FX_ } from "../parts/newer-later.gen.ts";
+import { $GI_ } from "../parts/parse-with-later.gen.ts";
 import { cancel as plain } from "../cancel.gen.ts";
 
 export const cancel: Script = {
   name: "cancel",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1325)}${$DK}${$FM_}${source.slice(1325, 5251)}${source.slice(14129, 14218)}${source.slice(4324, 4411)}${source.slice(3900, 3959)}${source.slice(4411, 4532)}${source.slice(14339, 14364)}${source.slice(17997, 18041)}${source.slice(14364, 14492)}${source.slice(18041, 18128)}${source.slice(19599, 19871)}${$CI}${source.slice(11499, 11553)}${source.slice(14492, 14574)}${source.slice(5518, 6157)}${source.slice(19871, 20197)}${$X}${source.slice(6157, 11345)}${$KA}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}${source.slice(11345, 11412)}${source.slice(4324, 4411)}${source.slice(11499, 11553)}${source.slice(5518, 6276)}${source.slice(6579, 6684)}${source.slice(7138, 7221)}${source.slice(8317, 8331)}${source.slice(12513, 14096)}${$CR_}${source.slice(14096, 14218)}${source.slice(4411, 4532)}${source.slice(14339, 14492)}${source.slice(19830, 19851)}${source.slice(14492, 15265)}${$CF}${$KA}${$KC}${$KH}${$AB_}${source.slice(15265, 15321)}${source.slice(3900, 3959)}${source.slice(15380, 15397)}${source.slice(4411, 4532)}${source.slice(15518, 15575)}${source.slice(3900, 3959)}${source.slice(5125, 5221)}${source.slice(4411, 5091)}${source.slice(3959, 4302)}${source.slice(16753, 17847)}${$KA}${$KE}${$HG_}${source.slice(17847, 17883)}${source.slice(14129, 14218)}${source.slice(14339, 14364)}${source.slice(17997, 19471)}${source.slice(14364, 14492)}${source.slice(19599, 21532)}${$CI}${source.slice(14492, 14574)}${$X}${source.slice(6276, 6579)}${source.slice(6684, 7138)}${source.slice(7221, 8317)}${source.slice(8331, 11345)}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}${source.slice(26399, 26482)}`;
+    return `${source.slice(0, 1325)}${$DK}${$FM_}${$FX_}${source.slice(1325, 3240)}${$FV}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}${source.slice(3240, 5091)}${$GJ_}${$GL_}${source.slice(5091, 5251)}${source.slice(14129, 14218)}${source.slice(4324, 4411)}${source.slice(15559, 15575)}${source.slice(3900, 3959)}${source.slice(5125, 5221)}${source.slice(4411, 5091)}${source.slice(14339, 14364)}${source.slice(17997, 18041)}${source.slice(14364, 14492)}${source.slice(18041, 18128)}${source.slice(19599, 19871)}${$CI}${source.slice(11499, 11553)}${source.slice(14492, 14574)}${source.slice(5518, 6157)}${source.slice(19871, 20197)}${$X}${source.slice(6157, 8600)}${source.slice(12513, 12684)}${source.slice(8600, 8827)}${source.slice(12684, 14096)}${source.slice(3959, 4302)}${source.slice(16753, 17052)}${source.slice(8827, 11345)}${$HE}${source.slice(17052, 17847)}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}${source.slice(11345, 11412)}${source.slice(4324, 4411)}${source.slice(11499, 11553)}${source.slice(5518, 6276)}${source.slice(6579, 6684)}${source.slice(7138, 7221)}${source.slice(8317, 8331)}${source.slice(12513, 14096)}${$CR_}${source.slice(14096, 14218)}${source.slice(4411, 4532)}${source.slice(14339, 14492)}${source.slice(19830, 19851)}${source.slice(14492, 15265)}${$CF}${$KA}${$KC}${$KH}${$AB_}${source.slice(15265, 15321)}${source.slice(3900, 3959)}${source.slice(15380, 15397)}${source.slice(4411, 4532)}${source.slice(15518, 15559)}${source.slice(14129, 14218)}${source.slice(15559, 15575)}${source.slice(3900, 3959)}${source.slice(5125, 5221)}${source.slice(4411, 5091)}${source.slice(14339, 14364)}${source.slice(17997, 18041)}${source.slice(14364, 14492)}${source.slice(18041, 18128)}${source.slice(19599, 19871)}${$CI}${source.slice(14492, 14574)}${source.slice(19871, 20197)}${$X}${source.slice(3959, 4302)}${source.slice(16753, 17052)}${$HE}${source.slice(17052, 17847)}${$GR}${$KA}${$KB}${$KD}${$KE}${$X_}${$HG_}${$KJ}${$KI}${$HG__}${$GJ_}${$GL_}${source.slice(17847, 17883)}${source.slice(18128, 19471)}${source.slice(20197, 21532)}${source.slice(6276, 6579)}${source.slice(6684, 7138)}${source.slice(7221, 8317)}${source.slice(8331, 11345)}${$KC}${$KF}${$AE_}${$FF_}${$FQ_}${source.slice(26399, 26482)}`;
   },
-  sha1: "2bfa297494dc7d15f096c17b12d4a1e2a4aa9ff2",
-  keyLockingSha1: "8d16b6470aeeb78d9166f4be9fac90c8a30c8ac7",
+  sha1: "e462ece2c9407b34a89abb43cc9d626f5af32223",
+  keyLockingSha1: "9437fd2274d349d462a0652b05722e3ea032a03e",
 };

@@ -21,3 +21,13 @@ return a(b,c,d)
 end
 end)(AZ)
 `;
+export const $GV_ = `GV=(function(a)
+return function(b,c,d,e,f,g)
+local h=a(b,c,d,e,f,g)
+if KI.outbox[1]and h[1]=='ok'then
+AK(h,{'outbox',unpack(KI.outbox)})
+end
+return h
+end
+end)(GV)
+`;

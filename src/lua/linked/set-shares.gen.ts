@@ -3,14 +3,15 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $FG, $FH } from "../parts/planned-writes.gen.ts";
 import { $DL_ } from "../parts/settings.gen.ts";
+import { $FX_ } from "../parts/newer-later.gen.ts";
 import { setShares as plain } from "../set-shares.gen.ts";
 
 export const setShares: Script = {
   name: "setShares",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1911)}${source.slice(1784, 1871)}${$FG}${$FH}${source.slice(1998, 2374)}${$DL_}${source.slice(2374, 2704)}${source.slice(1475, 1589)}${source.slice(2818, 2832)}${source.slice(1784, 1871)}${source.slice(2919, 3731)}${source.slice(1784, 1871)}${$FG}${$FH}${source.slice(1998, 2091)}${source.slice(2409, 2636)}${source.slice(4051, 4427)}${source.slice(2091, 2374)}${source.slice(4710, 4956)}${$DL_}${source.slice(4956, 5063)}`;
+    return `${source.slice(0, 399)}${$FX_}${source.slice(399, 1911)}${source.slice(1784, 1871)}${$FG}${$FH}${source.slice(1998, 2374)}${$DL_}${source.slice(2374, 2704)}${source.slice(1475, 1589)}${source.slice(2818, 2832)}${source.slice(1784, 1871)}${source.slice(2919, 3731)}${source.slice(1784, 1871)}${$FG}${$FH}${source.slice(1998, 2091)}${source.slice(2409, 2636)}${source.slice(4051, 4427)}${source.slice(2091, 2374)}${source.slice(4710, 4956)}${$DL_}${source.slice(4956, 5063)}`;
   },
-  sha1: "b3fd6277c2237907deb49b727ff4a32e0232ca78",
-  keyLockingSha1: "8248ad6731a7ce95233aadcd1e158dfa65dffec8",
+  sha1: "e3a002e574deeebb71396513a5925756bab2d3c8",
+  keyLockingSha1: "cc610150fd09a21d11c39e3844ef2b8304f8f127",
 };

@@ -2,22 +2,28 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "../parts/line-of.gen.ts";
-import { $KE } from "../parts/set-stopped.gen.ts";
+import { $GR } from "../parts/has-ended.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $CR_ } from "../parts/open-groups-later.gen.ts";
-import { $HF_ } from "../parts/wait-again-later.gen.ts";
-import { $HG_ } from "../parts/end-task-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "../parts/open-groups-later.gen.ts";
+import { $HF_, $HF__ } from "../parts/wait-again-later.gen.ts";
 import { $KH } from "../parts/follow-score.gen.ts";
-import { $AZ_ } from "../linked/parts.gen.ts";
+import { $AZ_, $GV_ } from "../linked/parts.gen.ts";
+import { $KJ } from "../parts/blocked.gen.ts";
+import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
+import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
+import { $GB_ } from "../parts/texts-later.gen.ts";
+import { $FX_ } from "../parts/newer-later.gen.ts";
+import { $GE_ } from "../parts/has-payload-later.gen.ts";
+import { $GI_ } from "../parts/parse-with-later.gen.ts";
 import { settleAndDequeue as plain } from "../settle-and-dequeue.gen.ts";
 
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 4523)}${source.slice(4387, 4474)}${source.slice(1600, 1767)}${source.slice(3198, 3366)}${source.slice(4248, 4350)}${source.slice(5047, 7361)}${source.slice(5153, 5235)}${source.slice(7443, 8312)}${source.slice(4387, 4474)}${source.slice(8399, 10088)}${source.slice(1584, 1600)}${source.slice(10104, 10476)}${source.slice(1600, 1767)}${source.slice(10643, 17215)}${source.slice(3443, 3528)}${source.slice(17300, 18939)}${source.slice(1767, 1779)}${source.slice(18951, 23523)}${source.slice(1779, 1796)}${source.slice(23540, 24318)}${$DK}${source.slice(1382, 1461)}${source.slice(24397, 28059)}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${source.slice(28059, 28385)}${source.slice(8016, 8312)}${source.slice(4387, 4474)}${source.slice(8399, 8483)}${source.slice(28852, 29010)}${source.slice(8483, 8692)}${source.slice(29219, 29331)}${source.slice(8692, 9468)}${source.slice(30107, 30610)}${source.slice(9468, 10088)}${source.slice(1584, 1600)}${source.slice(10104, 10476)}${source.slice(1600, 1767)}${source.slice(10643, 14944)}${source.slice(36086, 36881)}${source.slice(14944, 16775)}${source.slice(38712, 38760)}${source.slice(16775, 17215)}${source.slice(3443, 3649)}${source.slice(17300, 17371)}${source.slice(28207, 28296)}${source.slice(17371, 17527)}${source.slice(39722, 41052)}${source.slice(1096, 1382)}${source.slice(41338, 41536)}${source.slice(17527, 18939)}${source.slice(1497, 1508)}${source.slice(42959, 44453)}${source.slice(1767, 1779)}${source.slice(18951, 19371)}${source.slice(44885, 45848)}${source.slice(19371, 21021)}${source.slice(47498, 48672)}${source.slice(21021, 22188)}${source.slice(49839, 52194)}${source.slice(1010, 1078)}${source.slice(52262, 52640)}${source.slice(3649, 4064)}${source.slice(53055, 53874)}${source.slice(22188, 23523)}${source.slice(1779, 1796)}${source.slice(23540, 24318)}${source.slice(56004, 62356)}${source.slice(3198, 3366)}${source.slice(4248, 4350)}${source.slice(5047, 5153)}${source.slice(62732, 66143)}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$KH}${$AZ_}${$AE_}${source.slice(66143, 66193)}`;
+    return `${source.slice(0, 4523)}${source.slice(4387, 4474)}${source.slice(1600, 1767)}${source.slice(3198, 3366)}${source.slice(4248, 4350)}${source.slice(5047, 7361)}${source.slice(5153, 5235)}${source.slice(7443, 8312)}${source.slice(4387, 4474)}${source.slice(8399, 10088)}${source.slice(1584, 1600)}${source.slice(10104, 10476)}${source.slice(1600, 1767)}${source.slice(10643, 17215)}${source.slice(3443, 3528)}${source.slice(17300, 18939)}${source.slice(1767, 1779)}${source.slice(18951, 23523)}${source.slice(1779, 1796)}${source.slice(23540, 24318)}${$DK}${$GR}${source.slice(1382, 1461)}${source.slice(24397, 28059)}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GV_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(28059, 28385)}${source.slice(8016, 8312)}${source.slice(4387, 4474)}${source.slice(8399, 8483)}${source.slice(28852, 29010)}${source.slice(8483, 8692)}${source.slice(29219, 29331)}${source.slice(8692, 9468)}${source.slice(30107, 30610)}${source.slice(9468, 10088)}${source.slice(1584, 1600)}${source.slice(10104, 10476)}${source.slice(1600, 1767)}${source.slice(10643, 14944)}${source.slice(36086, 36881)}${source.slice(14944, 16775)}${source.slice(38712, 38760)}${source.slice(16775, 17215)}${source.slice(3443, 3649)}${source.slice(17300, 17371)}${source.slice(28207, 28296)}${source.slice(17371, 17527)}${source.slice(39722, 41052)}${source.slice(1096, 1382)}${source.slice(41338, 41536)}${source.slice(17527, 18939)}${source.slice(1497, 1508)}${source.slice(42959, 44453)}${source.slice(1767, 1779)}${source.slice(18951, 19371)}${source.slice(44885, 45848)}${source.slice(19371, 21021)}${source.slice(47498, 48672)}${source.slice(21021, 22188)}${source.slice(49839, 52194)}${source.slice(1010, 1078)}${source.slice(52262, 52640)}${source.slice(3649, 4064)}${source.slice(53055, 53874)}${source.slice(22188, 23523)}${source.slice(1779, 1796)}${source.slice(23540, 24318)}${source.slice(56004, 62356)}${source.slice(3198, 3366)}${source.slice(4248, 4350)}${source.slice(5047, 5153)}${source.slice(62732, 66143)}${$DK}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$KH}${$AZ_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}${source.slice(66143, 66193)}`;
   },
-  sha1: "1be2c2fc2fb53c7adc746a9df230a1f5b632bf04",
-  keyLockingSha1: "5dc453636e3c54770ff266fc3b2896d156e8a8bc",
+  sha1: "06223e83cded008e988c458fd41fb7f94586ffb1",
+  keyLockingSha1: "8710bf4675715f8bf4d1ea8c7237ccb0f200a61d",
 };

@@ -2,20 +2,24 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
-import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "../parts/line-of.gen.ts";
-import { $KE } from "../parts/set-stopped.gen.ts";
+import { $GR } from "../parts/has-ended.gen.ts";
+import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $CR_ } from "../parts/open-groups-later.gen.ts";
-import { $HF_ } from "../parts/wait-again-later.gen.ts";
-import { $HG_ } from "../parts/end-task-later.gen.ts";
+import { $CR_, $GJ_, $GL_ } from "../parts/open-groups-later.gen.ts";
+import { $HF_, $HF__ } from "../parts/wait-again-later.gen.ts";
+import { $KJ } from "../parts/blocked.gen.ts";
+import { $GV_ } from "../linked/parts.gen.ts";
+import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
+import { $GB_ } from "../parts/texts-later.gen.ts";
+import { $FX_ } from "../parts/newer-later.gen.ts";
 import { settle as plain } from "../settle.gen.ts";
 
 export const settle: Script = {
   name: "settle",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 4886)}${source.slice(773, 789)}${source.slice(4902, 5274)}${source.slice(789, 956)}${source.slice(5441, 13566)}${source.slice(956, 968)}${source.slice(13578, 18150)}${source.slice(968, 985)}${source.slice(18167, 18945)}${$DK}${source.slice(18945, 22607)}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${source.slice(22607, 22640)}`;
+    return `${source.slice(0, 4886)}${source.slice(773, 789)}${source.slice(4902, 5274)}${source.slice(789, 956)}${source.slice(5441, 13566)}${source.slice(956, 968)}${source.slice(13578, 18150)}${source.slice(968, 985)}${source.slice(18167, 18945)}${$DK}${$GR}${source.slice(18945, 22607)}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GV_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(22607, 22640)}`;
   },
-  sha1: "8ec65540bf12ecfc15d2471044bf47cfad5fb19f",
-  keyLockingSha1: "509b0edb7ef2e626ef22ca8d5fe69d764cd593c3",
+  sha1: "e474e870a24cb5bc27b470e658ee5a72b64f55b2",
+  keyLockingSha1: "c958175f8e99e86d26e6f25ff2e92939b968a59c",
 };

@@ -15,3 +15,55 @@ a.history=e>FU and string.match(a.history,'^%a%d*(.*)$')or a.history
 end
 end
 `;
+export const $CA = `local function CA(a,b,c)
+if not(a.events and a.settings.statistics)then
+return
+end
+a.counts=a.counts or{}
+if#b>1 then
+AM(a.counts,b,c)
+return
+end
+local d,e,f=math.max(0,c),0,10
+while d>f and e<12 do
+e=e+1
+if e%2==1 then
+f=f*3
+else
+f=f*10/3
+end
+end
+AM(a.counts,b..AH(e),1)
+AM(a.counts,b..'ms',d)
+end
+`;
+export const $HG = `local function HG(a,b,c,d,e,f,g)
+local h=0
+if e=='completed'then
+h=tonumber(g or c.result_ttl or FS)
+elseif f~='cancelled'then
+h=tonumber(g or c.dead_ttl or FT)
+end
+c.state=e=='completed'and FY.completed or FY.rejected
+c.lease_token,c.leased_for='',''
+GN(c,e,a.now)
+c.reason=f~=''and f or nil
+c.ended_at=AH(a.now)
+c.cancel_requested,c.fair_score,c.progress,c.progress_calls=nil,nil,nil,nil
+if e=='rejected'and h>0 then
+FH(a,'ZADD dead',c.ended_at,b)
+else
+c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
+FH(a,'HSET tasks',b,'')
+end
+if h==0 then
+c.errors=nil
+end
+FH(a,'HSET tasks','.'..b,GL(c,h>0 and d or''))
+FH(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
+BY(a,f=='cancelled'and f or e,b)
+if f~='cancelled'then
+CA(a,'attempts',tonumber(c.attempts))
+end
+end
+`;

@@ -35,6 +35,16 @@ export const $KD = `local function KD(a)
 return a.line.head or a.working+a.ready+a.limited>0
 end
 `;
+export const $KE = `local function KE(a,b,c)
+local d,e=b.line,'~~'..b.name
+if c and not d.stopped then
+FH(a,'ZADD fair_by_group','0',e)
+elseif d.stopped and not c then
+FH(a,'ZREM fair_by_group',e)
+end
+d.stopped=c
+end
+`;
 export const $X_ = `X=(function(a)
 return function(b,c,d,e)
 local f,g=KA(b,d)
@@ -86,6 +96,24 @@ X(a,q,{group=b.name},'back')
 end
 end
 `;
+export const $HG_ = `HG=(function(a)
+local b=315360000000
+return function(c,d,e,f,g,h,i)
+if e.group and not c.groups[e.group]and c.settings and c.settings.o then
+CR(c,{e})
+end
+local j,k=KA(c,e)
+local l=j and j.head==d
+local m=l and j.ordered and j.stops and g=='rejected'and h~='cancelled'
+a(c,d,e,f,g,h,m and b or i)
+if m then
+KE(c,k,true)
+elseif l then
+j.head=nil
+end
+end
+end)(HG)
+`;
 export const $AE_ = `AE=(function(a)
 local function b(c)
 if c.waiting==0 and not c.head then
@@ -115,4 +143,189 @@ end
 return a(c)
 end
 end)(AE)
+`;
+export const $KI = `local KI=(function()
+local a=200
+local function b(c,d)
+return d..'{'..c..'}'
+end
+local function c(d)
+local e,f=string.match(d.followers or' -','^([^ ]*)(.*)$')
+local g={}
+for k,l in string.gmatch(e,'(%w+)%.(%d+)')do
+AK(g,k,tonumber(l))
+end
+return g,f
+end
+local function d(e,f,g,h)
+if g.flow then
+e.outcomes=e.outcomes or{}
+AK(e.outcomes,{id=f,task=g,outcome=h})
+end
+end
+local e={}
+local f={
+completed={c='.',f='.',e='+',x='+'},
+failed={c='f',e='x'},
+open={f='c',x='e'},
+}
+local function g(h,i)
+h.nodes=h.nodes or{}
+local j,k={},{}
+for o,p in ipairs(i)do
+if not h.nodes[p]then
+h.nodes[p]={}
+AK(j,p)
+AK(k,'.'..p)
+end
+end
+local l,m=AP('HMGET',h.keys.tasks,k),{}
+for q,r in ipairs(j)do
+local s,t=GG(l[q]or nil)
+h.nodes[r]={id=r,task=s,text=t,found=l[q]and s.flow~=nil}
+h.stored_before['.'..r]=l[q]or nil
+AK(m,s)
+end
+CR(h,m)
+end
+local function h(i,j)
+if not j.is_free then
+FH(i,'ZREM delayed',j.id)
+j.is_free=true
+end
+end
+local function i(j,k,l,m,n)
+local o,p=k.id,k.task
+local q=p.state==FY.rejected and p.reason=='dependency_failed'
+local r=p.node_kind=='j'
+local s=l>0 and(m==0 or r)
+if p.state~=FY.waiting and not q and not(r and GR(p))then
+return
+elseif s and GR(p)then
+p.state,p.reason,p.ended_at,p.lease_token=FY.waiting,nil,nil,''
+GN(p,'delayed',j.now)
+FH(j,'ZREM expiry',o)
+FH(j,'ZREM dead',o)
+FH(j,'ZADD delayed',KJ,o)
+k.is_free=nil
+d(j,o,p,'open')
+elseif not s and not(q and m>0)and p.edges then
+if GR(p)then
+FH(j,'ZREM expiry',o)
+FH(j,'ZREM dead',o)
+p.state,p.reason,p.ended_at=FY.waiting,nil,nil
+else
+h(j,k)
+end
+p.because=n
+if m>0 then
+HG(j,o,p,n and'j"'..n..'"'or'','rejected','dependency_failed')
+return
+elseif p.node_kind then
+HG(j,o,p,'','completed','')
+return
+end
+p.edges=nil
+local t=p.flow_delay and j.now+tonumber(p.flow_delay)
+GN(p,t and'delayed'or'pending',j.now)
+if t then
+FH(j,'ZADD delayed',HE(p,t),o)
+else
+X(j,o,p,'back')
+end
+BY(j,'released',o)
+end
+FH(j,'HSET tasks','.'..o,GL(p,k.text))
+end
+local function j(k,l,m,n,o)
+local p,q,r=string.match(l.task.edges or'','^(%d+),(%d+),(.*)$')
+local s=r and string.sub(r,m+1,m+1)or''
+local t=f[n][s]
+if not t then
+return
+end
+local u={c=0,e=0,f=0,x=0}
+u[t]=(u[t]or 0)+1
+u[s]=u[s]-1
+p=tonumber(p)+u.c+u.e
+q=tonumber(q)+u.f+(l.task.node_kind=='j'and u.x or 0)
+r=string.sub(r,1,m)..t..string.sub(r,m+2)
+l.task.edges=AH(p)..','..AH(q)..','..r
+i(k,l,p,q,o)
+end
+local function k(l)
+local m,n=0,1
+local o=l.outcomes or{}
+while o[n]do
+local p,q,r=#o,{},{}
+for v=n,p do
+local w=o[v]
+local x,y=c(w.task)
+if m+#x/2>a then
+x,y={},w.task.followers
+end
+m=m+#x/2
+for ac=1,#x,2 do
+AK(q,b(w.task.flow,x[ac]))
+AK(r,{edge=x[ac+1],ended=w})
+end
+local z=w.task.node_kind and w.task.because or w.id
+w.because=z
+if y~=''then
+local aa='~x:'..w.id
+FH(l,'ZADD expiry',KJ,aa)
+AK(e,aa,'node')
+AK(e,w.outcome,y)
+e[#e+1]=z
+end
+end
+g(l,q)
+for v,w in ipairs(q)do
+local x,y=l.nodes[w],r[v].ended
+if x.found then
+j(l,x,r[v].edge,y.outcome,y.because)
+end
+end
+n=p+1
+end
+l.outcomes=nil
+end
+return{
+note_outcome=d,
+outbox=e,
+open_nodes=g,
+tell_node=j,
+tell_followers=k,
+}
+end)()
+`;
+export const $FF_ = `FF=(function(a)
+local b={'ZREM delayed'}
+for f,g in ipairs(a)do
+b[#b+1]=g
+end
+return b
+end)(FF)
+`;
+export const $HG__ = `HG=(function(a)
+local b=315360000000
+return function(c,d,e,f,g,h,i)
+if e.flow and h~='cancelled'then
+local j=g=='completed'and(e.result_ttl or FS)
+or e.dead_ttl
+or FT
+e.kept_for=AH(i or j)
+i=b
+end
+a(c,d,e,f,g,h,i)
+KI.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+end
+end)(HG)
+`;
+export const $FQ_ = `FQ=(function(a)
+return function(b)
+KI.tell_followers(b)
+return a(b)
+end
+end)(FQ)
 `;

@@ -36,3 +36,18 @@ end
 end
 end)(CR)
 `;
+export const $GJ_ = `GJ=(function(a)
+local b={'F','B','D','J','Q','K'}
+for f,g in ipairs(a)do
+b[#b+1]=g
+end
+return b
+end)(GJ)
+`;
+export const $GL_ = `GL=(function(a)
+return function(b,c)
+local d=a(b,c)
+return b.flow and'2'..string.sub(d,2)or d
+end
+end)(GL)
+`;

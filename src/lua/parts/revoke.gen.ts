@@ -43,13 +43,13 @@ end
 end
 end
 Z(q)
-local t=FQ(q)
-if t then
-return g,h,i,t
+local t=FI(q,'ZADD expiry')/2
+local u=FQ(q)
+if u then
+return g,h,i,u
 end
-local u=FI(q,'ZADD expiry')/2
-g=g+FI(q,'ZREM working')-u
-h=h+u
+g=g+FI(q,'ZREM working')-t
+h=h+t
 for y=n,m do
 if r[y].is_dead_letter then
 AK(e,b[y],tonumber(r[y].attempts))

@@ -18,3 +18,36 @@ end
 `;
 export const $CH = `local CH=4294967296
 `;
+export const $CR = `local function CR(a,b)
+local c,d={},{}
+for h,i in ipairs(b)do
+local j=CJ(i)and(i.group or'')
+if j and not a.groups[j]then
+a.groups[j]={}
+c[#c+1]=j
+AK(d,'~g:'..j,'~s:'..j)
+end
+end
+if#c==0 then
+return
+end
+a.groups_read=a.groups_read+#c
+if not a.times then
+d[#d+1]='~fair'
+end
+local e=AP('HMGET',a.keys.tasks,d)
+a.times=a.times or CP(e[#d])
+for i,j in ipairs(d)do
+a.stored_before[j]=e[i]
+end
+for i,j in ipairs(c)do
+local k=CM(j,e[2*i-1],e[2*i])
+if a.now and string.find(k.settings.rate or'','^%d+/%d+$')then
+local l,m,n,o=DN(k.settings.rate,k.used,a.now,0)
+k.used=o and n or k.used
+k.changed=o or nil
+end
+a.groups[j]=k
+end
+end
+`;

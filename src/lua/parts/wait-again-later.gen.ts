@@ -12,3 +12,13 @@ return a(b,c,d,e,f,g)
 end
 end)(HF)
 `;
+export const $HF__ = `HF=(function(a)
+return function(b,c,d,e,f,g)
+local h=d.state==FY.rejected
+a(b,c,d,e,f,g)
+if h then
+KI.note_outcome(b,c,d,'open')
+end
+end
+end)(HF)
+`;

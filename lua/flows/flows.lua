@@ -1,0 +1,238 @@
+-- flows: a task of a flow that ends tells those that wait for it. Each of these has the state of all of its
+-- edges, so that telling it again changes nothing.
+
+local flows = (function()
+  -- How many nodes one call tells. It leaves the others to later calls, as those of other partitions.
+  local MOST_TOLD = 200
+
+  -- The id of a node of a flow. number: `flow` for the flow as a whole.
+  local function node_id(flow, number)
+    return number .. '{' .. flow .. '}'
+  end
+
+  -- The followers of a node in its own partition, as pairs of a number and an edge; and those in others, as text.
+  -- A flow as a whole has no followers: `-` stands for what remains to be done when it has ended.
+  local function own_followers(task)
+    local own, others = string.match(task.followers or ' -', '^([^ ]*)(.*)$')
+    local found = {}
+    for number, edge in string.gmatch(own, '(%w+)%.(%d+)') do
+      append(found, number, tonumber(edge))
+    end
+    return found, others
+  end
+
+  -- Notes that a node has ended, or that one which had ended is alive again.
+  -- outcome: 'completed', 'failed' or 'open'.
+  local function note_outcome(plan, id, task, outcome)
+    if task.flow then
+      plan.outcomes = plan.outcomes or {}
+      append(plan.outcomes, { id = id, task = task, outcome = outcome })
+    end
+  end
+
+  -- What this call leaves to be told, as `read-outbox` returns it. Members of `expiry` keep it until it is done.
+  local outbox = {}
+
+  -- What an edge becomes. `c` is open and needs a completion, `e` is open and needs an end; then `.` completed,
+  -- `f` failed, which lets the node fall; `+` completed, `x` failed. What has completed stays so.
+  local AFTER = {
+    completed = { c = '.', f = '.', e = '+', x = '+' },
+    failed = { c = 'f', e = 'x' },
+    open = { f = 'c', x = 'e' },
+  }
+
+  -- Reads nodes that a plan does not have yet.
+  local function open_nodes(plan, ids)
+    plan.nodes = plan.nodes or {}
+    local wanted, names = {}, {}
+    for _, id in ipairs(ids) do
+      if not plan.nodes[id] then
+        plan.nodes[id] = {}
+        append(wanted, id)
+        append(names, '.' .. id)
+      end
+    end
+    local records, known = read('HMGET', plan.keys.tasks, names), {}
+    for i, id in ipairs(wanted) do
+      local task, text = parse(records[i] or nil)
+      plan.nodes[id] = { id = id, task = task, text = text, found = records[i] and task.flow ~= nil }
+      plan.stored_before['.' .. id] = records[i] or nil
+      append(known, task)
+    end
+    open_groups(plan, known)
+  end
+
+  -- A blocked node is blocked no longer.
+  local function leave_blocked(plan, node)
+    if not node.is_free then
+      plan_write(plan, 'ZREM delayed', node.id)
+      node.is_free = true
+    end
+  end
+
+  -- Lets a node follow its edges: it gets ready, ends, falls, or is blocked again.
+  -- because: the id of the task that the node falls with.
+  local function follow_edges(plan, node, open, failed, because)
+    local id, task = node.id, node.task
+    local fell = task.state == STATE.rejected and task.reason == 'dependency_failed'
+    local is_join = task.node_kind == 'j'
+    local waits = open > 0 and (failed == 0 or is_join)
+    if task.state ~= STATE.waiting and not fell and not (is_join and has_ended(task)) then
+      return
+    elseif waits and has_ended(task) then
+      task.state, task.reason, task.ended_at, task.lease_token = STATE.waiting, nil, nil, ''
+      transition(task, 'delayed', plan.now)
+      plan_write(plan, 'ZREM expiry', id)
+      plan_write(plan, 'ZREM dead', id)
+      plan_write(plan, 'ZADD delayed', BLOCKED, id)
+      node.is_free = nil
+      note_outcome(plan, id, task, 'open')
+    elseif not waits and not (fell and failed > 0) and task.edges then
+      if has_ended(task) then
+        plan_write(plan, 'ZREM expiry', id)
+        plan_write(plan, 'ZREM dead', id)
+        task.state, task.reason, task.ended_at = STATE.waiting, nil, nil
+      else
+        leave_blocked(plan, node)
+      end
+      task.because = because
+      if failed > 0 then
+        end_task(plan, id, task, because and 'j"' .. because .. '"' or '', 'rejected', 'dependency_failed')
+        return
+      elseif task.node_kind then
+        end_task(plan, id, task, '', 'completed', '')
+        return
+      end
+      task.edges = nil
+      local due = task.flow_delay and plan.now + tonumber(task.flow_delay)
+      transition(task, due and 'delayed' or 'pending', plan.now)
+      if due then
+        plan_write(plan, 'ZADD delayed', score_when_due(task, due), id)
+      else
+        make_ready(plan, id, task, 'back')
+      end
+      note_event(plan, 'released', id)
+    end
+    plan_write(plan, 'HSET tasks', '.' .. id, format(task, node.text))
+  end
+
+  -- Tells a node what has become of one of its edges. edge: its number, from 0.
+  local function tell_node(plan, node, edge, outcome, because)
+    local open, failed, states = string.match(node.task.edges or '', '^(%d+),(%d+),(.*)$')
+    local was = states and string.sub(states, edge + 1, edge + 1) or ''
+    local now = AFTER[outcome][was]
+    if not now then
+      return
+    end
+    local count = { c = 0, e = 0, f = 0, x = 0 }
+    count[now] = (count[now] or 0) + 1
+    count[was] = count[was] - 1
+    open = tonumber(open) + count.c + count.e
+    failed = tonumber(failed) + count.f + (node.task.node_kind == 'j' and count.x or 0)
+    states = string.sub(states, 1, edge) .. now .. string.sub(states, edge + 2)
+    node.task.edges = int(open) .. ',' .. int(failed) .. ',' .. states
+    follow_edges(plan, node, open, failed, because)
+  end
+
+  -- Tells the followers of all nodes that have ended in this plan, and of those that end because of it.
+  local function tell_followers(plan)
+    local told, first = 0, 1
+    local outcomes = plan.outcomes or {}
+    while outcomes[first] do
+      local last, ids, edges = #outcomes, {}, {}
+      for i = first, last do
+        local ended = outcomes[i]
+        local own, others = own_followers(ended.task)
+        if told + #own / 2 > MOST_TOLD then
+          own, others = {}, ended.task.followers
+        end
+        told = told + #own / 2
+        for k = 1, #own, 2 do
+          append(ids, node_id(ended.task.flow, own[k]))
+          append(edges, { edge = own[k + 1], ended = ended })
+        end
+        -- A join and a gate name the task because of which they ended.
+        local because = ended.task.node_kind and ended.task.because or ended.id
+        ended.because = because
+        -- A flow as a whole has no followers.
+        if others ~= '' then
+          local member = '~x:' .. ended.id
+          plan_write(plan, 'ZADD expiry', BLOCKED, member)
+          append(outbox, member, 'node')
+          append(outbox, ended.outcome, others)
+          outbox[#outbox + 1] = because
+        end
+      end
+      open_nodes(plan, ids)
+      for i, id in ipairs(ids) do
+        local node, ended = plan.nodes[id], edges[i].ended
+        if node.found then
+          tell_node(plan, node, edges[i].edge, ended.outcome, ended.because)
+        end
+      end
+      first = last + 1
+    end
+    plan.outcomes = nil
+  end
+
+  return {
+    note_outcome = note_outcome,
+    outbox = outbox,
+    open_nodes = open_nodes,
+    tell_node = tell_node,
+    tell_followers = tell_followers,
+  }
+end)()
+
+WRITE_ORDER = (function(inner)
+  local order = { 'ZREM delayed' }
+  for _, what in ipairs(inner) do
+    order[#order + 1] = what
+  end
+  return order
+end)(WRITE_ORDER)
+
+-- The record of a task of a flow stays until the flow has ended. `kept_for` says how long from then on.
+end_task = (function(inner)
+  local UNTIL_THE_END = 315360000000 -- ms: ten years
+  return function(plan, id, task, text, state, reason, given)
+    if task.flow and reason ~= 'cancelled' then
+      local own = state == 'completed' and (task.result_ttl or DEFAULT_RESULT_TTL)
+        or task.dead_ttl
+        or DEFAULT_DEAD_TTL
+      task.kept_for = int(given or own)
+      given = UNTIL_THE_END
+    end
+    inner(plan, id, task, text, state, reason, given)
+    flows.note_outcome(plan, id, task, state == 'completed' and 'completed' or 'failed')
+  end
+end)(end_task)
+
+-- A dead letter that is redriven blocks again what fell with it.
+wait_again = (function(inner)
+  return function(plan, id, task, text, place, due)
+    local was_over = task.state == STATE.rejected
+    inner(plan, id, task, text, place, due)
+    if was_over then
+      flows.note_outcome(plan, id, task, 'open')
+    end
+  end
+end)(wait_again)
+
+commit = (function(inner)
+  return function(plan)
+    flows.tell_followers(plan)
+    return inner(plan)
+  end
+end)(commit)
+
+-- What a settle or a dequeue leaves to be told goes behind its reply, so that the caller can do it at once.
+settle_in_full = (function(inner)
+  return function(keys, now, call, items, from, records)
+    local reply = inner(keys, now, call, items, from, records)
+    if flows.outbox[1] and reply[1] == 'ok' then
+      append(reply, { 'outbox', unpack(flows.outbox) })
+    end
+    return reply
+  end
+end)(settle_in_full)

@@ -1,0 +1,31 @@
+-- read-outbox: reads what a partition has to tell others. Changes nothing.
+local tasks = KEYS[1] -- hash  records and control fields
+local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
+local size = ARGV[1] -- at most this many entries, 1 to 100
+-- Returns {'ok', then for each entry: its member of `expiry`, what it is ('node' or 'field'), outcome, followers,
+--          because; of a field: '', its value, ''}
+-- outcome, because: as `tell` takes them. A flow as a whole has the followers ' -'
+
+local members = redis.call('ZRANGE', expiry, BLOCKED, '+inf', 'BYSCORE', 'LIMIT', '0', size)
+local names, reply = {}, { 'ok' }
+for _, member in ipairs(members) do
+  local id = string.sub(member, 4)
+  append(names, member, '.' .. id)
+  names[#names + 1] = id
+end
+local found = read('HMGET', tasks, names)
+for i, member in ipairs(members) do
+  local field, record, fixed = found[3 * i - 2], found[3 * i - 1], found[3 * i]
+  if field then
+    append(reply, member, 'field')
+    append(reply, '', field)
+    reply[#reply + 1] = ''
+  else
+    local task, text = parse_with(fixed or '', record)
+    local outcome = task.state == STATE.completed and 'completed' or has_ended(task) and 'failed' or 'open'
+    append(reply, member, 'node')
+    append(reply, outcome, task.followers or ' -')
+    reply[#reply + 1] = task.node_kind and string.match(text, '^j"(.*)"$') or string.sub(member, 4)
+  end
+end
+return reply

@@ -1,0 +1,79 @@
+/** The scripts by which partitions tell each other what has become of the tasks of a flow. */
+import { addFlow } from "../../lua/add-flow.gen.ts";
+import { endFlow } from "../../lua/end-flow.gen.ts";
+import { readOutbox } from "../../lua/read-outbox.gen.ts";
+import { tell } from "../../lua/tell.gen.ts";
+import { type Binding, okay, ReplyReader } from "../scripts/binding.ts";
+import type { Reply } from "../transport.ts";
+
+/** What a partition has to tell others, until it is done. */
+export interface OutboxEntry {
+  /** Under which `expiry` has it. */
+  readonly member: string;
+  /** `field`: tasks to add to another partition. `node`: the followers of a task to be told. */
+  readonly kind: "field" | "node";
+  readonly outcome: string;
+  /** Of a field its value. */
+  readonly followers: string;
+  readonly because: string;
+}
+
+/** Reads the entries of an outbox, to the end of a reply. */
+export const readEntries = (reader: ReplyReader): OutboxEntry[] =>
+  reader.rest((item) => ({
+    member: item.text(),
+    kind: item.oneOf(["field", "node"]),
+    outcome: item.text(),
+    followers: item.text(),
+    because: item.text(),
+  }));
+
+export const addFlowScript = {
+  script: addFlow,
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry"],
+  args: ["testNow", "wake", "token"],
+  each: ["id", "edges", "record"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("addFlow", reply);
+    const status = reader.status("ok", "full");
+    if (status === "full") return { status, wake: false, isOwn: false };
+    return { status, wake: reader.integer() === 1, isOwn: reader.integer() === 1 };
+  },
+} as const satisfies Binding;
+
+export const tellScript = {
+  script: tell,
+  keys: [
+    "pending",
+    "fair",
+    "fairByGroup",
+    "limited",
+    "working",
+    "delayed",
+    "tasks",
+    "expiry",
+    "dead",
+  ],
+  args: ["testNow", "wake"],
+  each: ["id", "edge", "outcome", "because"],
+  decode: (reply: Reply) => {
+    const reader = okay("tell", reply);
+    const [wake, unknown] = [reader.integer() === 1, reader.integer()];
+    return { wake, unknown, outbox: readEntries(reader) };
+  },
+} as const satisfies Binding;
+
+export const readOutboxScript = {
+  script: readOutbox,
+  keys: ["tasks", "expiry"],
+  args: ["size"],
+  decode: (reply: Reply) => readEntries(okay("readOutbox", reply)),
+} as const satisfies Binding;
+
+export const endFlowScript = {
+  script: endFlow,
+  keys: ["tasks", "expiry"],
+  args: ["testNow", "keptFor"],
+  each: ["id"],
+  decode: (reply: Reply) => void okay("endFlow", reply),
+} as const satisfies Binding;

@@ -1,0 +1,176 @@
+/** Empties the outboxes of partitions: tells other partitions what has become of the tasks of a flow. */
+import { commandCall, run, runAll } from "../call.ts";
+import { readShardName } from "../names/keys.ts";
+import type { QueueRef } from "../queue-ref.ts";
+import { replyOf } from "../scripts/replies.ts";
+import { Shard } from "../shard.ts";
+import { slicesOf } from "../slices.ts";
+import type { Command, SendOptions } from "../transport.ts";
+import { flowOf, type FlowLayout, homeOf, layoutField, nodesOf, rootOf } from "./flow-names.ts";
+import {
+  addFlowScript,
+  endFlowScript,
+  type OutboxEntry,
+  readOutboxScript,
+  tellScript,
+} from "./link-scripts.ts";
+
+/** Where partitions are. */
+export type Link = Omit<QueueRef, "name">;
+
+/** How many nodes one call tells or ends. */
+const PER_CALL = 200;
+
+/** Entries that one call reads, and rounds of one run: what is left is for the next sweep. */
+const ENTRIES = 100;
+const MAX_ROUNDS = 1_000;
+
+/** How long the layout of a flow is kept after its end, ms. */
+const LAYOUT_KEPT_FOR = 3_600_000;
+
+/** A partition by its name in the registry, such as `emails` or `emails/3`. */
+export function shardNamed(link: Link, name: string): Shard {
+  const { queue, place } = readShardName(name);
+  return new Shard({ ...link, name: queue }, place, name);
+}
+
+/** One thing to tell a node. */
+interface Told {
+  readonly id: string;
+  readonly edge: string;
+  readonly outcome: string;
+  readonly because: string;
+}
+
+/**
+ * Reads the outbox of a partition, and empties it.
+ * @throws {SluiceError}
+ */
+export async function emptyOutbox(link: Link, name: string, options: SendOptions = {}): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const shard = shardNamed(link, name);
+    const entries = await run(link.transport, shard.call(readOutboxScript, { size: String(ENTRIES) }), options);
+    if (entries.length === 0 || !(await sendOutbox(link, name, entries, options))) return;
+  }
+}
+
+/**
+ * Tells what a partition has left to be told, and all that follows from it.
+ * @returns whether all of it was done. The rest stays in the outbox
+ * @throws {SluiceError}
+ */
+export async function sendOutbox(
+  link: Link,
+  name: string,
+  entries: readonly OutboxEntry[],
+  options: SendOptions = {},
+): Promise<boolean> {
+  let isDone = true;
+  const open = [{ name, entries }];
+  for (const { name: from, entries: own } of open) {
+    const done: string[] = [];
+    // Tasks first: others may wait for them.
+    for (const entry of own.toSorted(byKind)) {
+      const { more, wasTold } = await sendEntry(link, from, entry, options);
+      open.push(...more);
+      if (wasTold) done.push(entry.member);
+      else isDone = false;
+    }
+    if (done.length === 0) continue;
+    const { tasks, expiry } = shardNamed(link, from).keys;
+    const fields = done.filter((_, i) => own.find(({ member }) => member === done[i])?.kind === "field");
+    const commands: Command[] = [["ZREM", expiry, ...done]];
+    if (fields.length > 0) commands.push(["HDEL", tasks, ...fields]);
+    for (const outcome of await link.transport.send(commands, options)) replyOf(outcome);
+  }
+  return isDone;
+}
+
+const byKind = (one: OutboxEntry, other: OutboxEntry) => (one.kind < other.kind ? -1 : 1);
+
+interface Sent {
+  readonly wasTold: boolean;
+  /** What other partitions have left to be told because of it. */
+  readonly more: readonly { readonly name: string; readonly entries: readonly OutboxEntry[] }[];
+}
+
+async function sendEntry(
+  link: Link,
+  from: string,
+  entry: OutboxEntry,
+  options: SendOptions,
+): Promise<Sent> {
+  const id = entry.member.slice("~x:".length);
+  if (entry.kind === "field") {
+    const to = id.slice(id.lastIndexOf(" ") + 1);
+    const { token, items } = JSON.parse(entry.followers) as AddedLater;
+    await run(link.transport, addLaterCall(shardNamed(link, to), token, items), options);
+    return { wasTold: true, more: [] };
+  }
+  if (entry.followers === " -") {
+    if (entry.outcome !== "open") await endFlow(link, from, flowOf(id), options);
+    return { wasTold: true, more: [] };
+  }
+  return tellAll(link, from, id, entry, options);
+}
+
+/** Nodes that are added to a partition after the home of their flow. */
+export interface AddedLater {
+  readonly token: string;
+  readonly items: readonly (readonly [id: string, edges: string, record: string])[];
+}
+
+/** The call that adds them. */
+export function addLaterCall(shard: Shard, token: string, items: AddedLater["items"]) {
+  const each = items.map(([id, edges, record]) => ({ id, edges, record }));
+  return shard.call(addFlowScript, { wake: "", token }, each, shard.note());
+}
+
+async function tellAll(
+  link: Link,
+  from: string,
+  id: string,
+  { followers, outcome, because }: OutboxEntry,
+  options: SendOptions,
+): Promise<Sent> {
+  const flow = flowOf(id);
+  const [own = "", ...others] = followers.split(" ");
+  const lists = [[from, own] as const, ...slicesOf(others, 2).map(([to = "", list = ""]) => [to, list] as const)];
+  const calls = lists.flatMap(([to, list]) => {
+    const told = list === "" ? [] : list.split(",").map((text): Told => {
+      const [number = "", edge = ""] = text.split(".");
+      return { id: `${number}{${flow}}`, edge, outcome, because };
+    });
+    return slicesOf(told, PER_CALL).map((slice) => ({ to, call: shardNamed(link, to).call(tellScript, { wake: "" }, slice) }));
+  });
+  const replies = await runAll(link.transport, calls.map(({ call }) => call), options);
+  const more = replies.flatMap(({ outbox }, i) =>
+    outbox.length > 0 ? [{ name: calls[i]?.to as string, entries: outbox }] : [],
+  );
+  const unknown = replies.some((reply) => reply.unknown > 0);
+  return { more, wasTold: !unknown || !(await exists(link, flow, options)) };
+}
+
+/** Whether a flow has not ended, so that its nodes may still be added. */
+async function exists(link: Link, flow: string, options: SendOptions): Promise<boolean> {
+  const { tasks } = shardNamed(link, homeOf(flow)).keys;
+  const call = commandCall(["HEXISTS", tasks, layoutField(flow)], (reply) => reply === 1);
+  return run(link.transport, call, options);
+}
+
+/** From now on the records of the flow's tasks are kept for as long as each says. */
+async function endFlow(link: Link, home: string, flow: string, options: SendOptions): Promise<void> {
+  const shard = shardNamed(link, home);
+  const read = commandCall(["HGET", shard.keys.tasks, layoutField(flow)], (reply) => reply as string | null);
+  const text = await run(link.transport, read, options);
+  if (text === null) return;
+  const layout = JSON.parse(text) as FlowLayout;
+  const args = { keptFor: String(LAYOUT_KEPT_FOR) };
+  const calls = layout.shards.flatMap((name, i) =>
+    slicesOf(nodesOf(layout, i), PER_CALL).map((numbers) =>
+      shardNamed(link, name).call(endFlowScript, args, numbers.map((number) => ({ id: `${number}{${flow}}` }))),
+    ),
+  );
+  const own = [rootOf(flow), layoutField(flow)].map((id) => ({ id }));
+  await runAll(link.transport, [...calls, shard.call(endFlowScript, args, own)], options);
+}
