@@ -3,7 +3,8 @@
  * that the plain edition does, by the same commands for plain tasks, and is larger.
  */
 import { linkedScripts } from "../../lua/linked.gen.ts";
-import type { Command, Script, Transport } from "../transport.ts";
+import type { Command, CommandOutcome, Reply, Script, SendOptions, Transport } from "../transport.ts";
+import { ReplyReader } from "../scripts/binding.ts";
 
 const editions = new WeakMap<Transport, Transport>();
 const loaded = new Map<string, Script>();
@@ -21,7 +22,10 @@ export function linked(transport: Transport): Transport {
   if (known) return known;
   const link: Transport = {
     ...transport,
-    send: async (commands, options) => transport.send(await inEdition(commands), options),
+    send: async (commands, options) => {
+      const sent = await inEdition(commands);
+      return withoutOutbox(transport, sent, await transport.send(sent, options), options);
+    },
   };
   editions.set(transport, link);
   editions.set(link, link);
@@ -40,4 +44,32 @@ async function inEdition(commands: readonly Command[]): Promise<readonly Command
     const script = "script" in command ? loaded.get(command.script.name) : undefined;
     return script ? { ...(command as Extract<Command, { script: Script }>), script } : command;
   });
+}
+
+/**
+ * The outcomes of commands as the plain edition has them. A settle may have left something to be told to other
+ * partitions: that is done first.
+ */
+async function withoutOutbox(
+  transport: Transport,
+  commands: readonly Command[],
+  outcomes: CommandOutcome[],
+  options: SendOptions | undefined,
+): Promise<CommandOutcome[]> {
+  for (const [i, outcome] of outcomes.entries()) {
+    const command = commands[i];
+    if (!command || !("script" in command) || !("reply" in outcome) || !Array.isArray(outcome.reply)) continue;
+    const { name } = command.script;
+    if (name !== "settle" && name !== "settleAndDequeue") continue;
+    const reply: readonly Reply[] = outcome.reply;
+    const settled = name === "settle" ? reply : reply[0];
+    const last = Array.isArray(settled) ? (settled as readonly Reply[]).at(-1) : undefined;
+    if (!Array.isArray(last) || last[0] !== "outbox") continue;
+    const rest = (settled as readonly Reply[]).slice(0, -1);
+    outcomes[i] = { reply: name === "settle" ? rest : [rest, ...reply.slice(1)] };
+    const { sendSettled } = await import("./outbox.ts");
+    const testNow = command.args[0];
+    await sendSettled(transport, command.keys, testNow, new ReplyReader(name, last.slice(1)), options);
+  }
+  return outcomes;
 }

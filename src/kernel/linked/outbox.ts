@@ -2,15 +2,18 @@
 import { commandCall, run, runAll } from "../call.ts";
 import { readShardName } from "../names/keys.ts";
 import type { QueueRef } from "../queue-ref.ts";
+import { SluiceError } from "../../errors.ts";
+import type { ReplyReader } from "../scripts/binding.ts";
 import { replyOf } from "../scripts/replies.ts";
 import { Shard } from "../shard.ts";
 import { slicesOf } from "../slices.ts";
 import type { Command, SendOptions } from "../transport.ts";
-import { flowOf, type FlowLayout, homeOf, layoutField, nodesOf, rootOf } from "./flow-names.ts";
+import { flowOf, type FlowLayout, layoutField, nodesOf, rootOf } from "./flow-names.ts";
 import {
   addFlowScript,
   endFlowScript,
   type OutboxEntry,
+  readEntries,
   readOutboxScript,
   tellScript,
 } from "./link-scripts.ts";
@@ -86,6 +89,27 @@ export async function sendOutbox(
   return isDone;
 }
 
+/**
+ * Tells what a settle has left to be told. If that fails, it stays in the outbox, and the settle has succeeded.
+ * @param keys those of the settle
+ */
+export async function sendSettled(
+  transport: QueueRef["transport"],
+  keys: readonly string[],
+  testNow: string | undefined,
+  entries: ReplyReader,
+  options: SendOptions = {},
+): Promise<void> {
+  const tasks = keys.find((key) => key.endsWith(":tasks")) ?? "";
+  const [, prefix, queue = "", first = ""] = /^(.*):\{([^}]+)\}(\/0)?:tasks$/.exec(tasks) ?? [];
+  const link = { transport, prefix, now: testNow ? () => Number(testNow) : undefined };
+  try {
+    await sendOutbox(link, queue + first, readEntries(entries), { signal: options.signal });
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+  }
+}
+
 const byKind = (one: OutboxEntry, other: OutboxEntry) => (one.kind < other.kind ? -1 : 1);
 
 interface Sent {
@@ -148,12 +172,14 @@ async function tellAll(
     outbox.length > 0 ? [{ name: calls[i]?.to as string, entries: outbox }] : [],
   );
   const unknown = replies.some((reply) => reply.unknown > 0);
-  return { more, wasTold: !unknown || !(await exists(link, flow, options)) };
+  // Each node has the flow as a whole among its followers.
+  const home = lists.find(([, list]) => /(?:^|,)flow\./.test(list))?.[0] ?? from;
+  return { more, wasTold: !unknown || !(await exists(link, home, flow, options)) };
 }
 
 /** Whether a flow has not ended, so that its nodes may still be added. */
-async function exists(link: Link, flow: string, options: SendOptions): Promise<boolean> {
-  const { tasks } = shardNamed(link, homeOf(flow)).keys;
+async function exists(link: Link, home: string, flow: string, options: SendOptions): Promise<boolean> {
+  const { tasks } = shardNamed(link, home).keys;
   const call = commandCall(["HEXISTS", tasks, layoutField(flow)], (reply) => reply === 1);
   return run(link.transport, call, options);
 }

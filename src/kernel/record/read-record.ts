@@ -20,7 +20,7 @@ function splitRecord(
   positions: readonly string[],
 ): { fields: Record<string, string>; rest: string } {
   const stop = record.indexOf("\n");
-  if (!record.startsWith("1;") || stop < 0) {
+  if (!/^[12];/.test(record) || stop < 0) {
     throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
   }
   // A letter is never the name of an inherited property.

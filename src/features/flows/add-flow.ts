@@ -1,0 +1,184 @@
+/** Adds a flow: its record and the tasks of its home in one request, those of other partitions behind it. */
+import { invalidArgument, SluiceError } from "../../errors.ts";
+import { run, runAll } from "../../kernel/call.ts";
+import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
+import { type FlowLayout, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
+import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
+import { addLaterCall, type AddedLater } from "../../kernel/linked/outbox.ts";
+import { all } from "../../kernel/maybe-promise.ts";
+import { newTaskId, newToken } from "../../kernel/names/ids.ts";
+import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
+import type { Shard } from "../../kernel/shard.ts";
+import type { Adds, Item } from "../../kernel/store.ts";
+import type { Command } from "../../kernel/transport.ts";
+import type { Values } from "../../kernel/values/values.ts";
+import type { FlowItem, FlowTask } from "./graph/flow-items.ts";
+import { followersOf } from "./graph/flow-plan.ts";
+import { planFlow } from "./graph/plan-flow.ts";
+
+/** What a flow needs of a queue. */
+export interface FlowQueue {
+  readonly store: Adds;
+  readonly values: Values;
+  readonly defaults: TaskDefaults;
+  readonly schema: Parameters<typeof checkAndEncode>[0];
+}
+
+export interface FlowOptions extends RequestOptions {
+  /** The name of the flow: another call with it adds nothing. @default a new one */
+  readonly id?: string | undefined;
+}
+
+export interface AddedFlow {
+  /** `<name>@<home>`. */
+  readonly id: string;
+  /** False if a flow with this id was known already. */
+  readonly created: boolean;
+  /** The id of each task, by its ref. */
+  readonly tasks: Readonly<Record<string, string>>;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
+/**
+ * Adds a flow.
+ * @param queueOf what is needed of the queue of a task
+ * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, or a fault of the transport
+ */
+export async function addFlow<Q>(
+  items: readonly FlowItem<Q>[],
+  queueOf: (queue: Q, path: string) => FlowQueue,
+  { id: name = newTaskId(), signal }: FlowOptions,
+): Promise<AddedFlow> {
+  if (typeof name !== "string" || !NAME.test(name)) {
+    throw invalidArgument("id", "must be 1 to 64 of A-Z a-z 0-9 _ . -, beginning with a letter or a digit");
+  }
+  const { nodes, edges } = planFlow(items);
+  const queues = nodes.map(({ task, path }) => task && queueOf(task.queue, path));
+  const first = queues.find((queue) => queue !== undefined);
+  if (!first) throw invalidArgument("tasks", "must have at least one task");
+  const homeQueue = first.store.queue;
+  const flow = `${name}@${homeQueue.name}`;
+  const shards = await shardsOf(queues, flow, { signal });
+  const homeShard = shards.get(homeQueue.name) as Shard;
+
+  // A node without a task is in the home.
+  const places = queues.map((queue) => (queue ? (shards.get(queue.store.queue.name) as Shard) : homeShard));
+  const names = [...new Set([homeShard.name, ...places.map((shard) => shard.name)])];
+  const { first: from, list, to } = followersOf(edges);
+  const followers = nodes.map((_, node) => {
+    const byShard = new Map<string, string[]>([[(places[node] as Shard).name, []]]);
+    const add = (shard: string, text: string) => byShard.set(shard, [...(byShard.get(shard) ?? []), text]);
+    for (const edge of list.subarray(from[node], from[node + 1])) {
+      const follower = to[edge] as number;
+      add((places[follower] as Shard).name, `${follower}.${edge - (edges.before[follower] as number)}`);
+    }
+    add(homeShard.name, `flow.${node}`);
+    const [own, ...others] = [...byShard];
+    return [own?.[1].join(",") ?? "", ...others.flatMap(([shard, texts]) => [shard, texts.join(",")])].join(" ");
+  });
+  const edgesOf = (node: number) =>
+    Array.from(edges.mustComplete.subarray(edges.before[node], edges.before[node + 1]), (must) => (must ? "c" : "e")).join("");
+
+  const token = newToken();
+  const records = await recordsOf(flow, nodes, queues);
+  const each = nodes.map(({ kind }, node) => {
+    const letters = `;t=${token};F=${flow};B=${followers[node]}`;
+    const { delay = "", record = "\n" } = records[node] ?? {};
+    const node_kind = kind === "task" ? "" : `;J=${kind === "join" ? "j" : "g"}`;
+    return { id: nodeId(flow, node), edges: edgesOf(node), record: `${letters}${node_kind}${delay}${record}` };
+  });
+  const layout: FlowLayout = {
+    shards: names,
+    runs: runsOf(places.map((shard) => names.indexOf(shard.name))),
+    refs: nodes.map(({ kind, ref }) => (kind === "gate" ? "" : ref)),
+  };
+  const ofShard = (shard: string) => each.filter((_, node) => places[node]?.name === shard);
+  const later = names.slice(1).map((shard) => {
+    const added: AddedLater = { token, items: ofShard(shard).map((one) => [one.id, one.edges, one.record]) };
+    return { shard, added, member: `~x:${rootOf(flow)} ${shard}` };
+  });
+  const root = { id: rootOf(flow), edges: "e".repeat(nodes.length), record: `;t=${token};F=${flow};J=j\n` };
+  const home = [
+    root,
+    { id: layoutField(flow), edges: "~", record: JSON.stringify(layout) },
+    ...ofShard(homeShard.name),
+    ...later.map(({ member, added }) => ({ id: member, edges: "~", record: JSON.stringify(added) })),
+  ];
+  const { transport } = homeQueue;
+  const args = { wake: first.store.wakeWindow(), token };
+  const call = homeShard.call(addFlowScript, args, home, homeShard.note());
+  const { status, wake, isOwn } = await run(transport, call, { signal });
+  if (status === "full") throw new SluiceError("queue_full", `the queue ${homeQueue.name} is full`);
+  if (isOwn && later.length > 0) {
+    const shardOf = (shard: string) => places.find((one) => one.name === shard) as Shard;
+    await runAll(transport, later.map(({ shard, added }) => addLaterCall(shardOf(shard), token, added.items)), { signal });
+    const members = later.map(({ member }) => member);
+    const { tasks, expiry } = homeShard.keys;
+    const done: Command[] = [["ZREM", expiry, ...members], ["HDEL", tasks, ...members]];
+    await transport.send(done, { signal });
+  }
+  await first.store.ready({ now: wake });
+  const tasks = nodes.flatMap(({ kind, ref }, node) => (kind === "task" ? [[ref, nodeId(flow, node)]] : []));
+  return { id: flow, created: isOwn, tasks: Object.fromEntries(tasks) as Record<string, string> };
+}
+
+/** The partition of each queue that has the nodes of a flow. */
+async function shardsOf(
+  queues: readonly (FlowQueue | undefined)[],
+  placedBy: string,
+  options: RequestOptions,
+): Promise<Map<string, Shard>> {
+  const shards = new Map<string, Shard>();
+  for (const queue of queues) {
+    const name = queue?.store.queue.name;
+    if (queue && name !== undefined && !shards.has(name)) shards.set(name, await queue.store.ownerOf(placedBy, options));
+  }
+  return shards;
+}
+
+/** The records of tasks, by the numbers of their nodes, without the letters of the flow. */
+async function recordsOf<Q>(
+  flow: string,
+  nodes: readonly { readonly task: FlowTask<Q> | undefined; readonly path: string }[],
+  queues: readonly (FlowQueue | undefined)[],
+): Promise<readonly ({ delay: string; record: string } | undefined)[]> {
+  const records: ({ delay: string; record: string } | undefined)[] = nodes.map(() => undefined);
+  for (const queue of new Set(queues)) {
+    if (!queue) continue;
+    const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
+    const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
+    const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
+    const texts = await all(tasks, (task, i) => checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload));
+    const parts = { name: queue.store.queue.name, values: queue.values, defaults: queue.defaults };
+    const { encode } = newTasks(parts, tasks, texts, { key: undefined, at });
+    const ids = numbers.map((node) => nodeId(flow, node));
+    for (const [i, item] of (await encode([...tasks.keys()], ids)).entries()) {
+      if ("failed" in item) throw item.failed;
+      records[numbers[i] as number] = recordOf(item, `${at(i)}at`);
+    }
+  }
+  return records;
+}
+
+/** The options of a task that its queue takes. */
+function optionsOf<Q>({ ref: _, after: __, queue: ___, ...options }: FlowTask<Q>) {
+  return options;
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+function recordOf({ when, front, payload }: Item, path: string) {
+  if (when !== "" && !when.startsWith("+")) throw invalidArgument(path, "is not possible in a flow; use delay");
+  return { delay: when === "" ? "" : `;D=${when.slice(1)}`, record: front + payload };
+}
+
+/** How many nodes follow each other in the same place. */
+function runsOf(places: readonly number[]): [number, number][] {
+  const runs: [number, number][] = [];
+  for (const place of places) {
+    const last = runs.at(-1);
+    if (last?.[0] === place) last[1]++;
+    else runs.push([place, 1]);
+  }
+  return runs;
+}

