@@ -12,7 +12,7 @@ local wake = ARGV[2] -- how long (ms) a wake of a consumer counts; empty: no con
 local token = ARGV[3] -- of the caller: it distinguishes a copy of this call from another flow with the same id
 local items = ARGV -- then for each node: id, edges, record from options, as in `enqueue`
 -- edges: '' if it waits for nothing, else a letter for each edge: 'c' if that task must complete, 'e' if it must
--- end; or '~' for a field that is not a node: record is its value, and an outbox if the id begins with '~x:'
+-- end, '+' for one that has completed; or '~' for a field that is not a node: record is its value, and an outbox if the id begins with '~x:'
 -- Returns {'ok', 1 if the caller must wake a consumer, 1 if this call or an earlier copy of it added them}
 --      or {'full'} | {'newer_schema'}
 
@@ -56,7 +56,8 @@ for _, node in ipairs(nodes) do
   local delay = tonumber(parse_fixed(node.fixed).flow_delay or 0)
   task.flow_delay = delay > 0 and int(delay) or nil
   if edges ~= '' then
-    task.edges = int(#edges) .. ',0,' .. edges
+    local _, open = string.gsub(edges, '[ce]', '')
+    task.edges = int(open) .. ',0,' .. edges
     plan_write(plan, 'ZADD delayed', BLOCKED, id)
     plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
   elseif delay > 0 then

@@ -143,7 +143,9 @@ local flows = (function()
       for i = first, last do
         local ended = outcomes[i]
         local own, others = own_followers(ended.task)
-        if told + #own / 2 > MOST_TOLD then
+        -- A script that does not have all places, such as cancel, tells nobody itself.
+        local is_complete = plan.keys.pending and plan.keys.dead
+        if not is_complete or told + #own / 2 > MOST_TOLD then
           own, others = {}, ended.task.followers
         end
         told = told + #own / 2

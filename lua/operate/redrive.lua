@@ -23,6 +23,7 @@ local items = ARGV -- then for each: id, lease (the last lease number it must ha
 --      or {'newer_schema'}
 
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
+local FELL = 'dependency_failed' -- such a task is blocked again if the one that failed is redriven
 local MOST_LOOKED_AT = 500 -- dead letters, whose long records take long to read
 local now = clock(test_now)
 -- Tasks that are rejected after the first call are left for a later redrive.
@@ -50,7 +51,7 @@ local function choose_by_id(entry, number)
     answers[id] = 'not_found'
   elseif entry.lease ~= '' and entry.lease ~= task.lease_number then
     answers[id] = 'lease_lost'
-  elseif task.state == STATE.rejected and has_payload(entry.fixed) then
+  elseif task.state == STATE.rejected and has_payload(entry.fixed) and task.reason ~= FELL then
     answers[id] = 'redriven'
     choose(entry, number)
   else
@@ -66,7 +67,7 @@ local function choose_matching(entry, number)
     return true
   elseif entry.task.state ~= STATE.rejected or not has_payload(entry.fixed) then
     entry.left_alone = true
-  elseif matches(wanted, entry.task, entry.text) then
+  elseif entry.task.reason ~= FELL and matches(wanted, entry.task, entry.text) then
     choose(entry, number)
   end
 end

@@ -115,7 +115,8 @@ BY(o,'enqueued',aa)
 local ad=tonumber(GD(z.fixed).flow_delay or 0)
 ab.flow_delay=ad>0 and AH(ad)or nil
 if ac~=''then
-ab.edges=AH(#ac)..',0,'..ac
+local ae,af=string.gsub(ac,'[ce]','')
+ab.edges=AH(af)..',0,'..ac
 FH(o,'ZADD delayed',KJ,aa)
 FH(o,'HSET tasks','.'..aa,GL(ab,''))
 elseif ad>0 then
@@ -141,6 +142,6 @@ ${$JK}${$JL}${$JN}${$JM}${$JP}local x=i~=''and s and JP(f,{q[3],q[1]},o.now,i)
 return{'ok',x and 1 or 0,1}
 `;
   },
-  sha1: "053c6ae0d7d93fc079006609fc974f3205a65813",
-  keyLockingSha1: "75ec5ea57083ccd79571f27d6e9222e869cd1201",
+  sha1: "b9bfdf146d99b11a3784d931a3fb7c3353052b89",
+  keyLockingSha1: "2cc129cb5d25783c851779c8830282050b7f2dea",
 };

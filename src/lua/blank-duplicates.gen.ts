@@ -138,6 +138,6 @@ ${$DF}${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$DH}${$DJ}${$FM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "836f4a44cbaef3f4e868af723b79168cef3a2769",
-  keyLockingSha1: "e1928b8e73d47559d07cca0926af8784269eb463",
+  sha1: "9bfee5fa1e98c3947f337489a658122f75d992d4",
+  keyLockingSha1: "783fb0febaac44074dc2360f8e9c80add7af5bd1",
 };

@@ -183,6 +183,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "cdd9e59d9a6f6ca4330ab2a81a4a0d1fa4b4a93c",
-  keyLockingSha1: "2b249b95616d5a41e8c866fc4e60a1da58514db8",
+  sha1: "609521e2c59286b1d96727001143b9110ba7dfc9",
+  keyLockingSha1: "3c3ffd5f09b32996739993d961ae592ed4a87f5e",
 };

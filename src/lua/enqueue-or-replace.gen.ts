@@ -125,6 +125,6 @@ end
 ${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
 `;
   },
-  sha1: "35f5dcddce1900274f3f50370fbe4a1b7a3a87cd",
-  keyLockingSha1: "1feacb9e579430b00b2e66cb4345c1725fed212b",
+  sha1: "8e4456ea195541b6e3e44858c0d383e9c91655f3",
+  keyLockingSha1: "3e8627c6fbabac0b87d0b6c2ec7cd5302ddc701b",
 };

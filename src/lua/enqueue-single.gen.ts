@@ -160,6 +160,6 @@ end
 ${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "cb1e276f5617b5009ee9ae8148d7c6d84693d990",
-  keyLockingSha1: "91225fa8394d6eab8d3132ba7dd747a7e14340ae",
+  sha1: "5c569603ecb5dab4452bba79ea971b7f79a1de58",
+  keyLockingSha1: "0cbe78633b32391e2b7c1b1a2a092a8da8e03ffd",
 };

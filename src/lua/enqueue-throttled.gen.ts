@@ -131,6 +131,6 @@ end
 ${$DG}${$KM}${$KO}${$KS}return KS(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "adee8eda63e023144ac258137d7a0d384c66a587",
-  keyLockingSha1: "c463547ee0dc34f4af56460e800f261c34ac8ceb",
+  sha1: "2d76c7ba14727fc8abf3a9242325e47c4026cc27",
+  keyLockingSha1: "5d5fa3bd0be51607436220311b792ae11158c08e",
 };

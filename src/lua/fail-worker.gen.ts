@@ -135,6 +135,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "8427a614f6fbac3b3eb924eacb47e9df8f000682",
-  keyLockingSha1: "1304152f49f3c73d555896d3932a9a4474cb1a88",
+  sha1: "5a940006e8c88f6bfe0ea0d993bcbea24efe363b",
+  keyLockingSha1: "22f626424ab8bb991b0f598671d843596b1f68ae",
 };

@@ -152,6 +152,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "cdcefad27456b313a585c851637ea0a96984de56",
-  keyLockingSha1: "35aa0c84b39931b5ebea5b5268144654aa32558c",
+  sha1: "e60304846bbfd900a720aef13ea6361cdf34ab50",
+  keyLockingSha1: "5575437d9ad4a6aeb29f99f6c6e32b6808defc43",
 };

@@ -227,6 +227,6 @@ end
 return y or t
 `;
   },
-  sha1: "38ea540dd216e6462c0fe155765023f7c0d9efbe",
-  keyLockingSha1: "66066df99518f88b638529bbfa1aefad1c9af210",
+  sha1: "06ca4778ba2db84ddf4e9b539e70e50076b1f622",
+  keyLockingSha1: "30604b7ab4bf368ef78a831b640c301ebb6310f8",
 };

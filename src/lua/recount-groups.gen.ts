@@ -139,6 +139,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "b8eb431b0af98184f8bb29c2ae0598fc367ef5c6",
-  keyLockingSha1: "00e84fa7cca53d1c7c13c1cc0e029644551f0010",
+  sha1: "2f74e84f5e6738d697f7983c359a45ee9845f780",
+  keyLockingSha1: "3113f7b910261e29290114afe5dcb372db1182e9",
 };

@@ -87,103 +87,104 @@ local n=ARGV[6]
 local o=ARGV[7]
 local p=ARGV
 ${$AV}local q=AV(a,b,c,d,nil,e,f,g,h)
-local r=500
-${$AH}${$AI}${$AJ}local s=AJ(i)
-local t,u,v=string.match(m,'^(%d+) (%d+) (.+)$')
-u=math.max(tonumber(u or s),s)
-${$C}${$DF}${$D}local w=D(n)
-local x={}
-local function y(z,aa)
-z.number=aa
-x[#x+1]=z
+local r='dependency_failed'
+local s=500
+${$AH}${$AI}${$AJ}local t=AJ(i)
+local u,v,w=string.match(m,'^(%d+) (%d+) (.+)$')
+v=math.max(tonumber(v or t),t)
+${$C}${$DF}${$D}local x=D(n)
+local y={}
+local function z(aa,ab)
+aa.number=ab
+y[#y+1]=aa
 end
-local z={}
-local aa,ab=false,false
-${$FY}${$GE}${$GE_}local function ac(ad,ae)
-local af,ag=ad.id,ad.task
-local ah=ag.state==FY.waiting
-if z[af]then
+local aa={}
+local ab,ac=false,false
+${$FY}${$GE}${$GE_}local function ad(ae,af)
+local ag,ah=ae.id,ae.task
+local ai=ah.state==FY.waiting
+if aa[ag]then
 return false
-elseif#x==tonumber(j)then
+elseif#y==tonumber(j)then
 return true
-elseif ag.state==FY.ghost or ag.state==FY.deleted or(ah and ad.fixed=='')then
-z[af]='not_found'
-elseif ad.lease~=''and ad.lease~=ag.lease_number then
-z[af]='lease_lost'
-elseif ag.state==FY.rejected and GE(ad.fixed)then
-z[af]='redriven'
-y(ad,ae)
+elseif ah.state==FY.ghost or ah.state==FY.deleted or(ai and ae.fixed=='')then
+aa[ag]='not_found'
+elseif ae.lease~=''and ae.lease~=ah.lease_number then
+aa[ag]='lease_lost'
+elseif ah.state==FY.rejected and GE(ae.fixed)and ah.reason~=r then
+aa[ag]='redriven'
+z(ae,af)
 else
-local ai=ah and string.find(ag.history or'','r%d+[pd]%d+$')
-z[af]=ai and'redriven'or'not_dead_letter'
-ab=ab or ai
+local aj=ai and string.find(ah.history or'','r%d+[pd]%d+$')
+aa[ag]=aj and'redriven'or'not_dead_letter'
+ac=ac or aj
 end
 end
-${$E}${$F}${$G}${$H}local function ad(ae,af)
-if#x==tonumber(j)then
+${$E}${$F}${$G}${$H}local function ae(af,ag)
+if#y==tonumber(j)then
 return true
-elseif ae.task.state~=FY.rejected or not GE(ae.fixed)then
-ae.left_alone=true
-elseif H(w,ae.task,ae.text)then
-y(ae,af)
+elseif af.task.state~=FY.rejected or not GE(af.fixed)then
+af.left_alone=true
+elseif af.task.reason~=r and H(x,af.task,af.text)then
+z(af,ag)
 end
 end
-${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$DH}${$DJ}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$FS}${$FT}${$HG}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}local function ae(af,ag,ah,ai)
-CR(af,ah)
-for am,an in ipairs(ah)do
-local ao=math.floor(u+(ai+am-1)*l)
-aa=aa or ao<=s
-an.charged,an.reason,an.ended_at='0',nil,nil
-HF(af,ag[am],an,x[ai+am].text,'back',ao>s and ao)
-BY(af,'redriven',ag[am])
+${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$DH}${$DJ}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$FS}${$FT}${$HG}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}local function af(ag,ah,ai,aj)
+CR(ag,ai)
+for an,ao in ipairs(ai)do
+local ap=math.floor(v+(aj+an-1)*l)
+ab=ab or ap<=t
+ao.charged,ao.reason,ao.ended_at='0',nil,nil
+HF(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
+BY(ag,'redriven',ah[an])
 end
-af.writes['ZREM expiry']=ag
-af.writes['ZREM dead']=ag
-return FQ(af)
+ag.writes['ZREM expiry']=ah
+ag.writes['ZREM dead']=ah
+return FQ(ag)
 end
-local af={}
-for aj=8,#p,2 do
-af[#af+1]={id=p[aj],lease=p[aj+1]}
+local ag={}
+for ak=8,#p,2 do
+ag[#ag+1]={id=p[ak],lease=p[ak+1]}
 end
-local ag=#af>0
-if not t then
-t=AH(s)
+local ah=#ag>0
+if not u then
+u=AH(t)
 end
-if not ag then
-if not v then
-${$K}v=K(w.ended_from)
-end
-local ah=math.min(tonumber(w.ended_before or t+1),t+1)
-${$J}${$L}${$M}af=M(h,v,r,ah)
-end
-${$A}${$B}${$FZ}${$GD}${$GI}${$P}${$FV}${$FZ_}${$GD_}${$GI_}local ah=P(f,af,ag and ac or ad)
-local ai=#x
-if k~='1'then
-${$FK}${$FL}${$FM}${$FN}${$HA}${$S}${$DK}${$FM_}ai,ah=S(q,s,x,ah,ae)
 if not ah then
-return ai
+if not w then
+${$K}w=K(x.ended_from)
+end
+local ai=math.min(tonumber(x.ended_before or u+1),u+1)
+${$J}${$L}${$M}ag=M(h,w,s,ai)
+end
+${$A}${$B}${$FZ}${$GD}${$GI}${$P}${$FV}${$FZ_}${$GD_}${$GI_}local ai=P(f,ag,ah and ad or ae)
+local aj=#y
+if k~='1'then
+${$FK}${$FL}${$FM}${$FN}${$HA}${$S}${$DK}${$FM_}aj,ai=S(q,t,y,ai,af)
+if not ai then
+return aj
 end
 end
-local aj=''
-if not ag then
-${$R}aj=R(af,ah,v,r)
-elseif ah<#af then
-${$K}aj=K()
+local ak=''
+if not ah then
+${$R}ak=R(ag,ai,w,s)
+elseif ai<#ag then
+${$K}ak=K()
 end
-if aj~=''then
-aj=t..' '..AH(math.ceil(u+ai*l))..' '..aj
+if ak~=''then
+ak=u..' '..AH(math.ceil(v+aj*l))..' '..ak
 end
-${$JK}${$JL}${$JN}${$JM}${$JP}local ak=o~=''
+${$JK}${$JL}${$JN}${$JM}${$JP}local al=o~=''
 and k~='1'
-and(aa or ab)
-and JP(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
-${$Q}local al={'ok',ai,aj,Q(af,ah),ak and 1 or 0}
-for ap=1,ag and ah or 0 do
-al[ap+5]=af[ap].left_alone and'newer_schema'or z[af[ap].id]or'not_found'
+and(ab or ac)
+and JP(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
+${$Q}local am={'ok',aj,ak,Q(ag,ai),al and 1 or 0}
+for aq=1,ah and ai or 0 do
+am[aq+5]=ag[aq].left_alone and'newer_schema'or aa[ag[aq].id]or'not_found'
 end
-return al
+return am
 `;
   },
-  sha1: "a5833dd43a548933f77e54ba1ea52cb2ed91fa55",
-  keyLockingSha1: "a04f50fa83937a1d8f5de6bd7651d1baa80202bf",
+  sha1: "6fcab09d73f674cc9a227b92c0af32eb1f0a9024",
+  keyLockingSha1: "66d22b17c9f635f1604383d0940c7bd7753eaefa",
 };

@@ -91,6 +91,6 @@ ${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$
 ${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}return FQ(j)or{'removed'}
 `;
   },
-  sha1: "d9327ec6efa5716806b5ade273aad6a6d6924200",
-  keyLockingSha1: "c7dd1939cd5ca3fdeb32459bfe0740efd316d440",
+  sha1: "9f2c33f95ab1b88dc6bee200f15cbc2b67d9d6ce",
+  keyLockingSha1: "8282fbc00e7b732b7b545c29b3bfe440ca7b76c2",
 };

@@ -123,6 +123,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "8111498dd16b5f03fbf0275856ef59ce528dea98",
-  keyLockingSha1: "51d155bc2305ec62e4f4a6266bb8d057acb266c6",
+  sha1: "87f8dfea780646d08dfa895d254dd5a9ae0ce556",
+  keyLockingSha1: "2e38df7a205a9f4472f4d3b8d696d6fe546de77b",
 };

@@ -198,6 +198,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "1044f3c5312112419ca560c3952d42ec37a82def",
-  keyLockingSha1: "f86b19d9416227e8fd4c6f662180172279e48b3d",
+  sha1: "d28fad165bf306c6497fa7e0b0603ee1dcf68fb9",
+  keyLockingSha1: "0c6aa7c4cac2c54380583d039a474fec355680d0",
 };

@@ -98,6 +98,6 @@ local o=h~=''and redis.call('EXISTS',a)>0
 ${$JK}${$JL}${$JN}${$JM}${$JP}return{'skipped',o and JP(e,{j[5],j[3]},i.now,h)and 1 or 0}
 `;
   },
-  sha1: "120cfbb062e22e5a0d9c6b105d4263c359f7f795",
-  keyLockingSha1: "cf504e7c0e42c668124496c4a752da1c9912c768",
+  sha1: "2b720186ba06a7ba65afc4c7004157fcd12c9d6f",
+  keyLockingSha1: "5c27297781274a5d67dd75e9327f5a118f82fb14",
 };

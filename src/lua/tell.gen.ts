@@ -100,6 +100,6 @@ and JP(g,{q[3],q[1]},p.now,k)
 return{'ok',u and 1 or 0,s,unpack(KI.outbox)}
 `;
   },
-  sha1: "973f599b85dacb16537a9b47d2e51f625110f569",
-  keyLockingSha1: "504d4dcd383e30b2a0ec3c9fed247aac43b3f8d9",
+  sha1: "5fe9280d95d3afcf22be9805af02a80f2847d5a3",
+  keyLockingSha1: "e29f1f7c45953e2e53ea60fdb9f1af0feeb765a3",
 };

@@ -5,7 +5,7 @@ import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { type FlowLayout, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
 import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
 import { addLaterCall, type AddedLater } from "../../kernel/linked/outbox.ts";
-import { all } from "../../kernel/maybe-promise.ts";
+import { all as forAll } from "../../kernel/maybe-promise.ts";
 import { newTaskId, newToken } from "../../kernel/names/ids.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";
@@ -77,12 +77,21 @@ export async function addFlow<Q>(
     const [own, ...others] = [...byShard];
     return [own?.[1].join(",") ?? "", ...others.flatMap(([shard, texts]) => [shard, texts.join(",")])].join(" ");
   });
-  const edgesOf = (node: number) =>
-    Array.from(edges.mustComplete.subarray(edges.before[node], edges.before[node + 1]), (must) => (must ? "c" : "e")).join("");
+  // A node without a task that waits for nothing has completed already.
+  const isOver = nodes.map(() => false);
+  const edgesOf = (node: number) => {
+    const letters: string[] = [];
+    for (let edge = edges.before[node] as number; edge < (edges.before[node + 1] as number); edge++) {
+      letters.push(isOver[edges.from[edge] as number] ? "+" : edges.mustComplete[edge] ? "c" : "e");
+    }
+    const isOpen = letters.some((letter) => letter !== "+");
+    isOver[node] = !isOpen && nodes[node]?.kind !== "task";
+    return isOpen ? letters.join("") : "";
+  };
 
   const token = newToken();
   const records = await recordsOf(flow, nodes, queues);
-  const each = nodes.map(({ kind }, node) => {
+  const all = nodes.map(({ kind }, node) => {
     const letters = `;t=${token};F=${flow};B=${followers[node]}`;
     const { delay = "", record = "\n" } = records[node] ?? {};
     const node_kind = kind === "task" ? "" : `;J=${kind === "join" ? "j" : "g"}`;
@@ -93,12 +102,13 @@ export async function addFlow<Q>(
     runs: runsOf(places.map((shard) => names.indexOf(shard.name))),
     refs: nodes.map(({ kind, ref }) => (kind === "gate" ? "" : ref)),
   };
-  const ofShard = (shard: string) => each.filter((_, node) => places[node]?.name === shard);
+  const ofShard = (shard: string) =>
+    all.filter((_, node) => places[node]?.name === shard && !isOver[node]);
   const later = names.slice(1).map((shard) => {
     const added: AddedLater = { token, items: ofShard(shard).map((one) => [one.id, one.edges, one.record]) };
     return { shard, added, member: `~x:${rootOf(flow)} ${shard}` };
   });
-  const root = { id: rootOf(flow), edges: "e".repeat(nodes.length), record: `;t=${token};F=${flow};J=j\n` };
+  const root = { id: rootOf(flow), edges: isOver.map((over) => (over ? "+" : "e")).join(""), record: `;t=${token};F=${flow};J=j\n` };
   const home = [
     root,
     { id: layoutField(flow), edges: "~", record: JSON.stringify(layout) },
@@ -149,7 +159,7 @@ async function recordsOf<Q>(
     const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
     const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
     const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
-    const texts = await all(tasks, (task, i) => checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload));
+    const texts = await forAll(tasks, (task, i) => checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload));
     const parts = { name: queue.store.queue.name, values: queue.values, defaults: queue.defaults };
     const { encode } = newTasks(parts, tasks, texts, { key: undefined, at });
     const ids = numbers.map((node) => nodeId(flow, node));

@@ -261,22 +261,23 @@ local p,q,r=#o,{},{}
 for v=n,p do
 local w=o[v]
 local x,y=c(w.task)
-if m+#x/2>a then
+local z=l.keys.pending and l.keys.dead
+if not z or m+#x/2>a then
 x,y={},w.task.followers
 end
 m=m+#x/2
-for ac=1,#x,2 do
-AK(q,b(w.task.flow,x[ac]))
-AK(r,{edge=x[ac+1],ended=w})
+for ad=1,#x,2 do
+AK(q,b(w.task.flow,x[ad]))
+AK(r,{edge=x[ad+1],ended=w})
 end
-local z=w.task.node_kind and w.task.because or w.id
-w.because=z
+local aa=w.task.node_kind and w.task.because or w.id
+w.because=aa
 if y~=''then
-local aa='~x:'..w.id
-FH(l,'ZADD expiry',KJ,aa)
-AK(e,aa,'node')
+local ab='~x:'..w.id
+FH(l,'ZADD expiry',KJ,ab)
+AK(e,ab,'node')
 AK(e,w.outcome,y)
-e[#e+1]=z
+e[#e+1]=aa
 end
 end
 g(l,q)
