@@ -1,5 +1,5 @@
--- add-flow: nothing -> blocked | pending | delayed, for the nodes of a flow in one partition. In the home of the
--- flow all of it is recorded: it exists from then on. (I1 I3 I7)
+-- add-flow: nothing -> blocked | pending | delayed, for the nodes of a flow in one partition. In the home of
+-- the flow all of it is recorded: it exists from then on. (I1 I3 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
@@ -9,21 +9,18 @@ local tasks = KEYS[6] -- hash  records and control fields
 local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local wake = ARGV[2] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
-local token = ARGV[3] -- of the caller: it distinguishes a copy of this call from another flow with the same id
+local token = ARGV[3] -- of the caller: it distinguishes a copy of this call from another flow with that id
 local items = ARGV -- then for each node: id, edges, record from options, as in `enqueue`
--- edges: '' if it waits for nothing, else a letter for each edge: 'c' if that task must complete, 'e' if it must
--- end, '+' for one that has completed; or '~' for a field that is not a node: record is its value, and an outbox if the id begins with '~x:'
+-- edges: '' if it waits for nothing, else a letter for each edge: 'c' if that task must complete, 'e' if it
+-- must end, '+' for one that has completed; or '~' for a field that is not a node: record is its value, and
+-- an outbox if the id begins with '~x:'
 -- Returns {'ok', 1 if the caller must wake a consumer, 1 if this call or an earlier copy of it added them}
 --      or {'full'} | {'newer_schema'}
 
 local FIRST, STRIDE = 3, 3
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry)
 local plan = new_plan(keys, clock(test_now))
-local stored = {}
-for i, field in ipairs({ '~set', '~stats', '~wake', '~ghosts', '~dropped' }) do
-  stored[i] = field
-end
-local found = redis.call('HMGET', tasks, unpack(stored))
+local found = redis.call('HMGET', tasks, '~set', '~stats', '~wake', '~ghosts', '~dropped', '~nodes')
 if read_settings(plan, found[1], found[2]) then
   return { 'newer_schema' }
 end
@@ -58,7 +55,7 @@ for _, node in ipairs(nodes) do
   if edges ~= '' then
     local _, open = string.gsub(edges, '[ce]', '')
     task.edges = int(open) .. ',0,' .. edges
-    plan_write(plan, 'ZADD delayed', BLOCKED, id)
+    plan_write(plan, 'ZADD delayed', score_when_due(task, BLOCKED), id)
     plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
   elseif delay > 0 then
     plan_write(plan, 'ZADD delayed', score_when_due(task, plan.now + delay), id)
@@ -73,8 +70,9 @@ plan.ghosts = 0
 if exceeds_max_pending(plan.settings, keys, control, coming(plan)) then
   return { 'full' }
 end
+plan_write(plan, 'HSET tasks', '~nodes', int(tonumber(found[6] or 0) + #nodes))
 finish_plan(plan)
-local failed = store_or_undo(plan, { ['~stats'] = found[2] })
+local failed = store_or_undo(plan, { ['~stats'] = found[2], ['~nodes'] = found[6] })
 if failed then
   return failed
 end

@@ -10,8 +10,8 @@ local flows = (function()
     return number .. '{' .. flow .. '}'
   end
 
-  -- The followers of a node in its own partition, as pairs of a number and an edge; and those in others, as text.
-  -- A flow as a whole has no followers: `-` stands for what remains to be done when it has ended.
+  -- The followers of a node in its own partition, as pairs of a number and an edge; and those in others, as
+  -- text. A flow as a whole has no followers: `-` stands for what remains to be done when it has ended.
   local function own_followers(task)
     local own, others = string.match(task.followers or ' -', '^([^ ]*)(.*)$')
     local found = {}
@@ -27,14 +27,17 @@ local flows = (function()
     if task.flow then
       plan.outcomes = plan.outcomes or {}
       append(plan.outcomes, { id = id, task = task, outcome = outcome })
+      -- How many nodes of flows have not ended here: while there are any, a sweep looks into the outbox.
+      plan.more_nodes = (plan.more_nodes or 0) + (outcome == 'open' and 1 or -1)
     end
   end
 
-  -- What this call leaves to be told, as `read-outbox` returns it. Members of `expiry` keep it until it is done.
+  -- What this call leaves to be told, as `read-outbox` returns it. Members of `expiry` keep it until it is
+  -- done.
   local outbox = {}
 
-  -- What an edge becomes. `c` is open and needs a completion, `e` is open and needs an end; then `.` completed,
-  -- `f` failed, which lets the node fall; `+` completed, `x` failed. What has completed stays so.
+  -- What an edge becomes. `c` is open and needs a completion, `e` is open and needs an end; then `.`
+  -- completed, `f` failed, which lets the node fall; `+` completed, `x` failed. What has completed stays so.
   local AFTER = {
     completed = { c = '.', f = '.', e = '+', x = '+' },
     failed = { c = 'f', e = 'x' },
@@ -52,7 +55,14 @@ local flows = (function()
         append(names, '.' .. id)
       end
     end
+    if not plan.live_nodes then
+      names[#names + 1] = '~nodes'
+    end
     local records, known = read('HMGET', plan.keys.tasks, names), {}
+    if not plan.live_nodes then
+      plan.live_nodes = tonumber(records[#names] or 0)
+      plan.stored_before['~nodes'] = records[#names] or nil
+    end
     for i, id in ipairs(wanted) do
       local task, text = parse(records[i] or nil)
       plan.nodes[id] = { id = id, task = task, text = text, found = records[i] and task.flow ~= nil }
@@ -84,7 +94,7 @@ local flows = (function()
       transition(task, 'delayed', plan.now)
       plan_write(plan, 'ZREM expiry', id)
       plan_write(plan, 'ZREM dead', id)
-      plan_write(plan, 'ZADD delayed', BLOCKED, id)
+      plan_write(plan, 'ZADD delayed', score_when_due(task, BLOCKED), id)
       node.is_free = nil
       note_outcome(plan, id, task, 'open')
     elseif not waits and not (fell and failed > 0) and task.edges then
@@ -174,7 +184,12 @@ local flows = (function()
       end
       first = last + 1
     end
-    plan.outcomes = nil
+    if plan.more_nodes and plan.more_nodes ~= 0 then
+      open_nodes(plan, {})
+      plan.live_nodes = math.max(0, plan.live_nodes + plan.more_nodes)
+      plan_write(plan, 'HSET tasks', '~nodes', int(plan.live_nodes))
+    end
+    plan.outcomes, plan.more_nodes = nil, nil
   end
 
   return {
@@ -198,14 +213,17 @@ end)(WRITE_ORDER)
 end_task = (function(inner)
   local UNTIL_THE_END = 315360000000 -- ms: ten years
   return function(plan, id, task, text, state, reason, given)
-    if task.flow and reason ~= 'cancelled' then
+    if task.flow then
       local own = state == 'completed' and (task.result_ttl or DEFAULT_RESULT_TTL)
         or task.dead_ttl
         or DEFAULT_DEAD_TTL
-      task.kept_for = int(given or own)
+      task.kept_for = int(reason == 'cancelled' and 0 or given or own)
       given = UNTIL_THE_END
     end
     inner(plan, id, task, text, state, reason, given)
+    if task.flow and reason == 'cancelled' then
+      plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
+    end
     flows.note_outcome(plan, id, task, state == 'completed' and 'completed' or 'failed')
   end
 end)(end_task)

@@ -2,20 +2,21 @@
 local tasks = KEYS[1] -- hash  records and control fields
 local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local size = ARGV[1] -- at most this many entries, 1 to 100
--- Returns {'ok', then for each entry: its member of `expiry`, what it is ('node' or 'field'), outcome, followers,
---          because; of a field: '', its value, ''}
+-- Returns {'ok', how many nodes of flows have not ended here, then for each entry: its member of `expiry`,
+--          what it is ('node' or 'field'), outcome, followers, because; of a field: '', its value, ''}
 -- outcome, because: as `tell` takes them. A flow as a whole has the followers ' -'
 
 local members = redis.call('ZRANGE', expiry, BLOCKED, '+inf', 'BYSCORE', 'LIMIT', '0', size)
-local names, reply = {}, { 'ok' }
+local names, reply = { '~nodes' }, { 'ok' }
 for _, member in ipairs(members) do
   local id = string.sub(member, 4)
   append(names, member, '.' .. id)
   names[#names + 1] = id
 end
 local found = read('HMGET', tasks, names)
+reply[2] = tonumber(found[1] or 0)
 for i, member in ipairs(members) do
-  local field, record, fixed = found[3 * i - 2], found[3 * i - 1], found[3 * i]
+  local field, record, fixed = found[3 * i - 1], found[3 * i], found[3 * i + 1]
   if field then
     append(reply, member, 'field')
     append(reply, '', field)

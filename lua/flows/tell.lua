@@ -12,8 +12,8 @@ local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local wake = ARGV[2] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local items = ARGV -- then for each, at most 200: id, edge (its number, from 0), outcome, because
--- outcome: 'completed', 'failed', or 'open' if a task that had ended is alive again; because: the id of the task that
--- failed
+-- outcome: 'completed', 'failed', or 'open' if a task that had ended is alive again; because: the id of the
+-- task that failed
 -- Returns {'ok', 1 if the caller must wake a consumer, how many nodes are not known, then what is left to be
 --          told, as in `read-outbox`}
 --      or {'newer_schema'}

@@ -79,7 +79,7 @@ local function repair_waiting(repair, entry)
       report_fault(repair, 'time_broken', id)
     end
     -- A promotion to `fair` reads the changing record.
-    if grouped(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+    if grouped(task) and not string.find(entry.record or '', '^[12];%d+;%d') then
       entry.record = rewritten(repair, entry)
       report_fault(repair, 'record_incomplete', id)
     end

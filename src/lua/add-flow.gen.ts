@@ -79,69 +79,66 @@ local k=ARGV
 local l,m=3,3
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g)
 ${$AH}${$FK}${$FL}${$AI}${$AJ}local o=FL(n,AJ(h))
-local p={}
-for t,u in ipairs({'~set','~stats','~wake','~ghosts','~dropped'})do
-p[t]=u
-end
-local q=redis.call('HMGET',f,unpack(p))
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FM(o,q[1],q[2])then
+local p=redis.call('HMGET',f,'~set','~stats','~wake','~ghosts','~dropped','~nodes')
+${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FM(o,p[1],p[2])then
 return{'newer_schema'}
 end
-local r=redis.call('HGET',f,k[l+1])
-if r then
-${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FV}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}local s=GI(r,redis.call('HGET',f,'.'..k[l+1]))
-return{'ok',0,s.producer_token==j and 1 or 0}
+local q=redis.call('HGET',f,k[l+1])
+if q then
+${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FV}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}local r=GI(q,redis.call('HGET',f,'.'..k[l+1]))
+return{'ok',0,r.producer_token==j and 1 or 0}
 end
-local s,t,u=false,{},{}
-${$FY}${$AK}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FG}${$FH}${$FV}${$KJ}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}for y=l+1,#k,m do
-local z,aa,ab=unpack(k,y,y+m-1)
-if aa=='~'then
-FH(o,'HSET tasks',z,ab)
-if string.sub(z,1,3)=='~x:'then
-FH(o,'ZADD expiry',KJ,z)
+local r,s,t=false,{},{}
+${$FY}${$AK}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FG}${$FH}${$FV}${$KJ}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}for x=l+1,#k,m do
+local y,z,aa=unpack(k,x,x+m-1)
+if z=='~'then
+FH(o,'HSET tasks',y,aa)
+if string.sub(y,1,3)=='~x:'then
+FH(o,'ZADD expiry',KJ,y)
 end
 else
-local ac='2;'..AH(o.now)..ab
-local ad=GI(ac,nil)
-u[#u+1]={id=z,edges=aa,fixed=ac,task=ad}
-t[#t+1]=aa==''and ad or nil
+local ab='2;'..AH(o.now)..aa
+local ac=GI(ab,nil)
+t[#t+1]={id=y,edges=z,fixed=ab,task=ac}
+s[#s+1]=z==''and ac or nil
 end
 end
-${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$CR_}CR(o,t)
-${$CY}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$HE}${$KA}${$KB}${$KD}${$X_}${$GJ_}${$GL_}for y,z in ipairs(u)do
-local aa,ab,ac=z.id,z.task,z.edges
-FH(o,'HSET tasks',aa,z.fixed)
-BY(o,'enqueued',aa)
-local ad=tonumber(GD(z.fixed).flow_delay or 0)
-ab.flow_delay=ad>0 and AH(ad)or nil
-if ac~=''then
-local ae,af=string.gsub(ac,'[ce]','')
-ab.edges=AH(af)..',0,'..ac
-FH(o,'ZADD delayed',KJ,aa)
-FH(o,'HSET tasks','.'..aa,GL(ab,''))
-elseif ad>0 then
-FH(o,'ZADD delayed',HE(ab,o.now+ad),aa)
-FH(o,'HSET tasks','.'..aa,GL(ab,''))
+${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$CR_}CR(o,s)
+${$CY}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$HE}${$KA}${$KB}${$KD}${$X_}${$GJ_}${$GL_}for x,y in ipairs(t)do
+local z,aa,ab=y.id,y.task,y.edges
+FH(o,'HSET tasks',z,y.fixed)
+BY(o,'enqueued',z)
+local ac=tonumber(GD(y.fixed).flow_delay or 0)
+aa.flow_delay=ac>0 and AH(ac)or nil
+if ab~=''then
+local ad,ae=string.gsub(ab,'[ce]','')
+aa.edges=AH(ae)..',0,'..ab
+FH(o,'ZADD delayed',HE(aa,KJ),z)
+FH(o,'HSET tasks','.'..z,GL(aa,''))
+elseif ac>0 then
+FH(o,'ZADD delayed',HE(aa,o.now+ac),z)
+FH(o,'HSET tasks','.'..z,GL(aa,''))
 else
-X(o,aa,ab,'back')
-s=true
+X(o,z,aa,'back')
+r=true
 end
 end
-local v={['~ghosts']=q[4],['~dropped']=q[5]}
+local u={['~ghosts']=p[4],['~dropped']=p[5]}
 o.ghosts=0
-${$FI}${$DS}${$DT}${$DU}${$EE}if DU(o.settings,n,v,EE(o))then
+${$FI}${$DS}${$DT}${$DU}${$EE}if DU(o.settings,n,u,EE(o))then
 return{'full'}
 end
+FH(o,'HSET tasks','~nodes',AH(tonumber(p[6]or 0)+#t))
 ${$AM}${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FO}${$KC}${$KF}${$AE_}FO(o)
-${$AN}${$AS}${$FP}local w=FP(o,{['~stats']=q[2]})
-if w then
-return w
+${$AN}${$AS}${$FP}local v=FP(o,{['~stats']=p[2],['~nodes']=p[6]})
+if v then
+return v
 end
 ${$AF}${$AO}${$AU}${$FU}${$GM}${$GN}${$CA}${$FF}${$FJ}${$FQ}${$FS}${$FT}${$HG}${$GR}${$KE}${$HG_}${$KI}${$FF_}${$HG__}${$FQ_}FQ(o)
-${$JK}${$JL}${$JN}${$JM}${$JP}local x=i~=''and s and JP(f,{q[3],q[1]},o.now,i)
-return{'ok',x and 1 or 0,1}
+${$JK}${$JL}${$JN}${$JM}${$JP}local w=i~=''and r and JP(f,{p[3],p[1]},o.now,i)
+return{'ok',w and 1 or 0,1}
 `;
   },
-  sha1: "b9bfdf146d99b11a3784d931a3fb7c3353052b89",
-  keyLockingSha1: "2cc129cb5d25783c851779c8830282050b7f2dea",
+  sha1: "451362683a0afc8742b59b78a782d190e14796f6",
+  keyLockingSha1: "18dcb92eb15b843ba0231d4384cb5f41f0ea3053",
 };

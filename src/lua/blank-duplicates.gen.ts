@@ -138,6 +138,6 @@ ${$DF}${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$DH}${$DJ}${$FM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "9bfee5fa1e98c3947f337489a658122f75d992d4",
-  keyLockingSha1: "783fb0febaac44074dc2360f8e9c80add7af5bd1",
+  sha1: "7dac27a919d3f8abfaa4f42dc18a5eefbb17e084",
+  keyLockingSha1: "1c1b23f3b8b450d5d101cd0211bd510fead5ab02",
 };

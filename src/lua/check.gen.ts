@@ -302,6 +302,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "4d102727dc995a211971881904bd0873a33c41a6",
-  keyLockingSha1: "fb6a878a9825de00563ed82451d6f0ee6fd3e450",
+  sha1: "8080774bf15f09bf1c7d093ce130468cefa6cbee",
+  keyLockingSha1: "5ea477473284e7b9a89b2a08e6e8d5add6675daa",
 };

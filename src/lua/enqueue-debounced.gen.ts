@@ -183,6 +183,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "609521e2c59286b1d96727001143b9110ba7dfc9",
-  keyLockingSha1: "3c3ffd5f09b32996739993d961ae592ed4a87f5e",
+  sha1: "f4280a6f27acf6a9746ce9ed80a5e2929e705097",
+  keyLockingSha1: "6536e092c03786d958763379c210daa3092ad106",
 };

@@ -125,6 +125,6 @@ end
 ${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
 `;
   },
-  sha1: "8e4456ea195541b6e3e44858c0d383e9c91655f3",
-  keyLockingSha1: "3e8627c6fbabac0b87d0b6c2ec7cd5302ddc701b",
+  sha1: "c1475f36f662ac7e6f1c99a4f5397c238752e433",
+  keyLockingSha1: "29f732259b12d914d8c347ca295f548a2e59703a",
 };

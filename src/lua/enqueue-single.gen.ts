@@ -160,6 +160,6 @@ end
 ${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "5c569603ecb5dab4452bba79ea971b7f79a1de58",
-  keyLockingSha1: "0cbe78633b32391e2b7c1b1a2a092a8da8e03ffd",
+  sha1: "e0ee0f9ab1576548c4362cd1db198e69f9851181",
+  keyLockingSha1: "394b2b8ae03be5b66b606fa08c258a6ba4e821f1",
 };

@@ -131,6 +131,6 @@ end
 ${$DG}${$KM}${$KO}${$KS}return KS(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "2d76c7ba14727fc8abf3a9242325e47c4026cc27",
-  keyLockingSha1: "5d5fa3bd0be51607436220311b792ae11158c08e",
+  sha1: "28e1cc6bc881c9960c3c16396d70502740fb4cbc",
+  keyLockingSha1: "31d8487d4ba98deac10109fd701da745a01d7a0d",
 };

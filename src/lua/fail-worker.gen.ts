@@ -135,6 +135,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "5a940006e8c88f6bfe0ea0d993bcbea24efe363b",
-  keyLockingSha1: "22f626424ab8bb991b0f598671d843596b1f68ae",
+  sha1: "b66b3cf8773457850e8dcf0968e473225c53dab5",
+  keyLockingSha1: "affae10a71a8042f933dcd9df0c3a4e06ff6c804",
 };

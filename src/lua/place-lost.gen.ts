@@ -152,6 +152,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "e60304846bbfd900a720aef13ea6361cdf34ab50",
-  keyLockingSha1: "5575437d9ad4a6aeb29f99f6c6e32b6808defc43",
+  sha1: "cf17bb4f27ae94a5d3c7904a123fadb7f7b74cde",
+  keyLockingSha1: "00906e0073b7be42990eade5a5b89941d6016a1e",
 };

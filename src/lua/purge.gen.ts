@@ -227,6 +227,6 @@ end
 return y or t
 `;
   },
-  sha1: "06ca4778ba2db84ddf4e9b539e70e50076b1f622",
-  keyLockingSha1: "30604b7ab4bf368ef78a831b640c301ebb6310f8",
+  sha1: "fef675c29e84292b490eed4b45be4221c9544a4c",
+  keyLockingSha1: "c8fa1e6817d9f2c74d6b85dc465ff581247a5cbe",
 };

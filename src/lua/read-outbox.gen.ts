@@ -23,15 +23,16 @@ export const readOutbox: Script = {
 local b=KEYS[2]
 local c=ARGV[1]
 ${$KJ}local d=redis.call('ZRANGE',b,KJ,'+inf','BYSCORE','LIMIT','0',c)
-local e,f={},{'ok'}
+local e,f={'~nodes'},{'ok'}
 ${$AK}for j,k in ipairs(d)do
 local l=string.sub(k,4)
 AK(e,k,'.'..l)
 e[#e+1]=l
 end
 ${$AG}${$AP}local g=AP('HMGET',a,e)
+f[2]=tonumber(g[1]or 0)
 ${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FV}${$GR}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}for k,l in ipairs(d)do
-local m,n,o=g[3*k-2],g[3*k-1],g[3*k]
+local m,n,o=g[3*k-1],g[3*k],g[3*k+1]
 if m then
 AK(f,l,'field')
 AK(f,'',m)
@@ -47,6 +48,6 @@ end
 return f
 `;
   },
-  sha1: "50b3a7f76712059049dc427ad1664ef9da0ccffc",
-  keyLockingSha1: "5c3f46e2c1687553818075c58fa366d55efadc09",
+  sha1: "d18547dc74a182cb76b7af0fd3b3f6236cba480e",
+  keyLockingSha1: "c654bdca1dcd95b67b2917d6f7baefbede411f58",
 };

@@ -139,6 +139,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "2f74e84f5e6738d697f7983c359a45ee9845f780",
-  keyLockingSha1: "3113f7b910261e29290114afe5dcb372db1182e9",
+  sha1: "b84483e6f358b1ed5e83929cf390acd57378fee1",
+  keyLockingSha1: "3bb3e4cc7a7d5d731e3d6725d281e4bde5e79fde",
 };

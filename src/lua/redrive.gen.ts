@@ -185,6 +185,6 @@ end
 return am
 `;
   },
-  sha1: "6fcab09d73f674cc9a227b92c0af32eb1f0a9024",
-  keyLockingSha1: "66d22b17c9f635f1604383d0940c7bd7753eaefa",
+  sha1: "8e9077b555353dfd1166b6e2fa6994512d6a4280",
+  keyLockingSha1: "d32d75ad8d77fd52a31a93ee43693ee8f9383f61",
 };

@@ -91,6 +91,6 @@ ${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$
 ${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}return FQ(j)or{'removed'}
 `;
   },
-  sha1: "9f2c33f95ab1b88dc6bee200f15cbc2b67d9d6ce",
-  keyLockingSha1: "8282fbc00e7b732b7b545c29b3bfe440ca7b76c2",
+  sha1: "b7fbb7fec8b5bc5b5cc9c5eae4f538e17df0fd63",
+  keyLockingSha1: "588bd3d1289eb88b67c4c53854c4540e8712808b",
 };

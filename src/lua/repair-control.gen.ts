@@ -123,6 +123,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "87f8dfea780646d08dfa895d254dd5a9ae0ce556",
-  keyLockingSha1: "2e38df7a205a9f4472f4d3b8d696d6fe546de77b",
+  sha1: "d1d9ecad4b0a4a3e29a453fa3cf91ccb909c13c1",
+  keyLockingSha1: "21d6e5883d328bb21d876d36830985f1eae8c2c4",
 };

@@ -198,6 +198,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "d28fad165bf306c6497fa7e0b0603ee1dcf68fb9",
-  keyLockingSha1: "0c6aa7c4cac2c54380583d039a474fec355680d0",
+  sha1: "4e21d5a984d51996d8211d0761abada7e57f955a",
+  keyLockingSha1: "edc79e128217fbd0aac5a0ad45a9211a018f4f39",
 };

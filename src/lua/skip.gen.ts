@@ -98,6 +98,6 @@ local o=h~=''and redis.call('EXISTS',a)>0
 ${$JK}${$JL}${$JN}${$JM}${$JP}return{'skipped',o and JP(e,{j[5],j[3]},i.now,h)and 1 or 0}
 `;
   },
-  sha1: "2b720186ba06a7ba65afc4c7004157fcd12c9d6f",
-  keyLockingSha1: "5c27297781274a5d67dd75e9327f5a118f82fb14",
+  sha1: "dd84d65a87a26dea4f3134ddeda5818c62bfc33e",
+  keyLockingSha1: "142123ead170fac7e3ea2c2cbcf2cd59c6c6ae54",
 };

@@ -100,6 +100,6 @@ and JP(g,{q[3],q[1]},p.now,k)
 return{'ok',u and 1 or 0,s,unpack(KI.outbox)}
 `;
   },
-  sha1: "5fe9280d95d3afcf22be9805af02a80f2847d5a3",
-  keyLockingSha1: "e29f1f7c45953e2e53ea60fdb9f1af0feeb765a3",
+  sha1: "43fa72afd5016504452c1c45b5ecf4399dbb2e12",
+  keyLockingSha1: "6b1643c1e9f9efe04967ee977030a8704ff43d6f",
 };

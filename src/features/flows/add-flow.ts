@@ -1,14 +1,14 @@
 /** Adds a flow: its record and the tasks of its home in one request, those of other partitions behind it. */
 import { invalidArgument, SluiceError } from "../../errors.ts";
-import { run, runAll } from "../../kernel/call.ts";
+import { commandCall, exchange, runAll } from "../../kernel/call.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { type FlowLayout, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
 import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
-import { addLaterCall, type AddedLater } from "../../kernel/linked/outbox.ts";
+import { addLaterCall, type AddedLater, noteNodes } from "../../kernel/linked/outbox.ts";
 import { all as forAll } from "../../kernel/maybe-promise.ts";
 import { newTaskId, newToken } from "../../kernel/names/ids.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
-import type { Shard } from "../../kernel/shard.ts";
+import type { ReplyTo, Shard } from "../../kernel/shard.ts";
 import type { Adds, Item } from "../../kernel/store.ts";
 import type { Command } from "../../kernel/transport.ts";
 import type { Values } from "../../kernel/values/values.ts";
@@ -75,7 +75,9 @@ export async function addFlow<Q>(
     }
     add(homeShard.name, `flow.${node}`);
     const [own, ...others] = [...byShard];
-    return [own?.[1].join(",") ?? "", ...others.flatMap(([shard, texts]) => [shard, texts.join(",")])].join(" ");
+    return [own?.[1].join(",") ?? "", ...others.flatMap(([shard, texts]) => [shard, texts.join(",")])].join(
+      " ",
+    );
   });
   // A node without a task that waits for nothing has completed already.
   const isOver = nodes.map(() => false);
@@ -95,20 +97,27 @@ export async function addFlow<Q>(
     const letters = `;t=${token};F=${flow};B=${followers[node]}`;
     const { delay = "", record = "\n" } = records[node] ?? {};
     const node_kind = kind === "task" ? "" : `;J=${kind === "join" ? "j" : "g"}`;
-    return { id: nodeId(flow, node), edges: edgesOf(node), record: `${letters}${node_kind}${delay}${record}` };
+    return {
+      id: nodeId(flow, node),
+      edges: edgesOf(node),
+      record: `${letters}${node_kind}${delay}${record}`,
+    };
   });
   const layout: FlowLayout = {
     shards: names,
     runs: runsOf(places.map((shard) => names.indexOf(shard.name))),
     refs: nodes.map(({ kind, ref }) => (kind === "gate" ? "" : ref)),
   };
-  const ofShard = (shard: string) =>
-    all.filter((_, node) => places[node]?.name === shard && !isOver[node]);
+  const ofShard = (shard: string) => all.filter((_, node) => places[node]?.name === shard && !isOver[node]);
   const later = names.slice(1).map((shard) => {
     const added: AddedLater = { token, items: ofShard(shard).map((one) => [one.id, one.edges, one.record]) };
     return { shard, added, member: `~x:${rootOf(flow)} ${shard}` };
   });
-  const root = { id: rootOf(flow), edges: isOver.map((over) => (over ? "+" : "e")).join(""), record: `;t=${token};F=${flow};J=j\n` };
+  const root = {
+    id: rootOf(flow),
+    edges: isOver.map((over) => (over ? "+" : "e")).join(""),
+    record: `;t=${token};F=${flow};J=j\n`,
+  };
   const home = [
     root,
     { id: layoutField(flow), edges: "~", record: JSON.stringify(layout) },
@@ -118,14 +127,24 @@ export async function addFlow<Q>(
   const { transport } = homeQueue;
   const args = { wake: first.store.wakeWindow(), token };
   const call = homeShard.call(addFlowScript, args, home, homeShard.note());
-  const { status, wake, isOwn } = await run(transport, call, { signal });
+  // Sweeps then complete what this call may leave.
+  const notes = Array.from(shards.values(), (shard) => commandCall(noteNodes(shard), () => undefined));
+  const [added] = (await exchange(transport, [...notes, call] as const, { signal })).slice(-1);
+  const { status, wake, isOwn } = (added as () => ReplyTo<typeof addFlowScript>)();
   if (status === "full") throw new SluiceError("queue_full", `the queue ${homeQueue.name} is full`);
   if (isOwn && later.length > 0) {
     const shardOf = (shard: string) => places.find((one) => one.name === shard) as Shard;
-    await runAll(transport, later.map(({ shard, added }) => addLaterCall(shardOf(shard), token, added.items)), { signal });
+    await runAll(
+      transport,
+      later.map(({ shard, added }) => addLaterCall(shardOf(shard), token, added.items)),
+      { signal },
+    );
     const members = later.map(({ member }) => member);
     const { tasks, expiry } = homeShard.keys;
-    const done: Command[] = [["ZREM", expiry, ...members], ["HDEL", tasks, ...members]];
+    const done: Command[] = [
+      ["ZREM", expiry, ...members],
+      ["HDEL", tasks, ...members],
+    ];
     await transport.send(done, { signal });
   }
   await first.store.ready({ now: wake });
@@ -142,7 +161,8 @@ async function shardsOf(
   const shards = new Map<string, Shard>();
   for (const queue of queues) {
     const name = queue?.store.queue.name;
-    if (queue && name !== undefined && !shards.has(name)) shards.set(name, await queue.store.ownerOf(placedBy, options));
+    if (queue && name !== undefined && !shards.has(name))
+      shards.set(name, await queue.store.ownerOf(placedBy, options));
   }
   return shards;
 }
@@ -159,7 +179,9 @@ async function recordsOf<Q>(
     const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
     const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
     const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
-    const texts = await forAll(tasks, (task, i) => checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload));
+    const texts = await forAll(tasks, (task, i) =>
+      checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload),
+    );
     const parts = { name: queue.store.queue.name, values: queue.values, defaults: queue.defaults };
     const { encode } = newTasks(parts, tasks, texts, { key: undefined, at });
     const ids = numbers.map((node) => nodeId(flow, node));
@@ -178,7 +200,8 @@ function optionsOf<Q>({ ref: _, after: __, queue: ___, ...options }: FlowTask<Q>
 
 /** @throws {SluiceError} `invalid_argument` */
 function recordOf({ when, front, payload }: Item, path: string) {
-  if (when !== "" && !when.startsWith("+")) throw invalidArgument(path, "is not possible in a flow; use delay");
+  if (when !== "" && !when.startsWith("+"))
+    throw invalidArgument(path, "is not possible in a flow; use delay");
   return { delay: when === "" ? "" : `;D=${when.slice(1)}`, record: front + payload };
 }
 

@@ -43,17 +43,7 @@ export const addFlowScript = {
 
 export const tellScript = {
   script: tell,
-  keys: [
-    "pending",
-    "fair",
-    "fairByGroup",
-    "limited",
-    "working",
-    "delayed",
-    "tasks",
-    "expiry",
-    "dead",
-  ],
+  keys: ["pending", "fair", "fairByGroup", "limited", "working", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "wake"],
   each: ["id", "edge", "outcome", "because"],
   decode: (reply: Reply) => {
@@ -67,7 +57,10 @@ export const readOutboxScript = {
   script: readOutbox,
   keys: ["tasks", "expiry"],
   args: ["size"],
-  decode: (reply: Reply) => readEntries(okay("readOutbox", reply)),
+  decode: (reply: Reply) => {
+    const reader = okay("readOutbox", reply);
+    return { nodes: reader.integer(), entries: readEntries(reader) };
+  },
 } as const satisfies Binding;
 
 export const endFlowScript = {

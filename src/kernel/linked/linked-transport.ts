@@ -58,7 +58,8 @@ async function withoutOutbox(
 ): Promise<CommandOutcome[]> {
   for (const [i, outcome] of outcomes.entries()) {
     const command = commands[i];
-    if (!command || !("script" in command) || !("reply" in outcome) || !Array.isArray(outcome.reply)) continue;
+    if (!command || !("script" in command) || !("reply" in outcome) || !Array.isArray(outcome.reply))
+      continue;
     const { name } = command.script;
     if (name !== "settle" && name !== "settleAndDequeue") continue;
     const reply: readonly Reply[] = outcome.reply;

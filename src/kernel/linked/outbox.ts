@@ -47,15 +47,45 @@ interface Told {
 
 /**
  * Reads the outbox of a partition, and empties it.
+ * @returns whether it is empty, and all nodes of flows there have ended
  * @throws {SluiceError}
  */
-export async function emptyOutbox(link: Link, name: string, options: SendOptions = {}): Promise<void> {
+export async function emptyOutbox(link: Link, name: string, options: SendOptions = {}): Promise<boolean> {
+  const call = shardNamed(link, name).call(readOutboxScript, { size: String(ENTRIES) });
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const shard = shardNamed(link, name);
-    const entries = await run(link.transport, shard.call(readOutboxScript, { size: String(ENTRIES) }), options);
-    if (entries.length === 0 || !(await sendOutbox(link, name, entries, options))) return;
+    const { nodes, entries } = await run(link.transport, call, options);
+    if (entries.length === 0) return nodes === 0;
+    if (!(await sendOutbox(link, name, entries, options))) return false;
   }
+  return false;
 }
+
+/** What the names of notes begin with that say that a partition has nodes of flows. */
+const NOTE = "~^";
+
+/** Scores of such notes are later than any instant: sweeps take no note for a reminder that is due. */
+const NEVER = 8_640_000_000_000_001;
+
+/** The command that notes in the registry that a partition gets nodes of flows. It goes in front of them. */
+export function noteNodes({ keys, name }: Shard): Command {
+  // Another score each time, by which `forgetNodes` removes only the note that it has seen.
+  const score = NEVER + Math.floor(Math.random() * 1e14);
+  return ["ZADD", keys.queues, String(score), NOTE + name];
+}
+
+/** The partitions that are noted among the reminders of a page of the registry, with the scores of their notes. */
+export const notedNodes = (reminders: readonly { readonly queue: string; readonly at: number }[]) =>
+  reminders
+    .filter(({ queue }) => queue.startsWith("^"))
+    .map(({ queue, at }) => ({ name: queue.slice(1), at }));
+
+/** The command that removes a note, unless it was written again. */
+export const forgetNodes = ({ keys }: Shard, at: number): Command => [
+  "ZREMRANGEBYSCORE",
+  keys.queues,
+  String(at),
+  String(at),
+];
 
 /**
  * Tells what a partition has left to be told, and all that follows from it.
@@ -118,12 +148,7 @@ interface Sent {
   readonly more: readonly { readonly name: string; readonly entries: readonly OutboxEntry[] }[];
 }
 
-async function sendEntry(
-  link: Link,
-  from: string,
-  entry: OutboxEntry,
-  options: SendOptions,
-): Promise<Sent> {
+async function sendEntry(link: Link, from: string, entry: OutboxEntry, options: SendOptions): Promise<Sent> {
   const id = entry.member.slice("~x:".length);
   if (entry.kind === "field") {
     const to = id.slice(id.lastIndexOf(" ") + 1);
@@ -159,15 +184,28 @@ async function tellAll(
 ): Promise<Sent> {
   const flow = flowOf(id);
   const [own = "", ...others] = followers.split(" ");
-  const lists = [[from, own] as const, ...slicesOf(others, 2).map(([to = "", list = ""]) => [to, list] as const)];
+  const lists = [
+    [from, own] as const,
+    ...slicesOf(others, 2).map(([to = "", list = ""]) => [to, list] as const),
+  ];
   const calls = lists.flatMap(([to, list]) => {
-    const told = list === "" ? [] : list.split(",").map((text): Told => {
-      const [number = "", edge = ""] = text.split(".");
-      return { id: `${number}{${flow}}`, edge, outcome, because };
-    });
-    return slicesOf(told, PER_CALL).map((slice) => ({ to, call: shardNamed(link, to).call(tellScript, { wake: "" }, slice) }));
+    const told =
+      list === ""
+        ? []
+        : list.split(",").map((text): Told => {
+            const [number = "", edge = ""] = text.split(".");
+            return { id: `${number}{${flow}}`, edge, outcome, because };
+          });
+    return slicesOf(told, PER_CALL).map((slice) => ({
+      to,
+      call: shardNamed(link, to).call(tellScript, { wake: "" }, slice),
+    }));
   });
-  const replies = await runAll(link.transport, calls.map(({ call }) => call), options);
+  const replies = await runAll(
+    link.transport,
+    calls.map(({ call }) => call),
+    options,
+  );
   const more = replies.flatMap(({ outbox }, i) =>
     outbox.length > 0 ? [{ name: calls[i]?.to as string, entries: outbox }] : [],
   );
@@ -194,7 +232,11 @@ async function endFlow(link: Link, home: string, flow: string, options: SendOpti
   const args = { keptFor: String(LAYOUT_KEPT_FOR) };
   const calls = layout.shards.flatMap((name, i) =>
     slicesOf(nodesOf(layout, i), PER_CALL).map((numbers) =>
-      shardNamed(link, name).call(endFlowScript, args, numbers.map((number) => ({ id: `${number}{${flow}}` }))),
+      shardNamed(link, name).call(
+        endFlowScript,
+        args,
+        numbers.map((number) => ({ id: `${number}{${flow}}` })),
+      ),
     ),
   );
   const own = [rootOf(flow), layoutField(flow)].map((id) => ({ id }));

@@ -24,6 +24,6 @@ export const askFormer: Script = {
     const { source } = plain;
     return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$CR_}${source.slice(7802, 14081)}${$KA}${$KB}${$KD}${$X_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$KC}${$KE}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
   },
-  sha1: "b5408fc807ea88fc1e369e379611c353ad048457",
-  keyLockingSha1: "9d29fa8d5c79c221bea2fdcf45d2e7fa7a337116",
+  sha1: "ed3271c756c68fb0a868ecc0398eb7171655bbdf",
+  keyLockingSha1: "6c2a4a969a4024444be02663552c4e3325e26db5",
 };

@@ -24,6 +24,6 @@ export const dequeue: Script = {
     const { source } = plain;
     return `${source.slice(0, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8489)}${source.slice(2130, 2297)}${source.slice(8656, 16085)}${source.slice(866, 1072)}${source.slice(16291, 17937)}${source.slice(1664, 1950)}${source.slice(18223, 19833)}${source.slice(2297, 2308)}${source.slice(19844, 29066)}${source.slice(1950, 2018)}${source.slice(29134, 29512)}${source.slice(1072, 1487)}${source.slice(29927, 39228)}${source.slice(2308, 2684)}${source.slice(39604, 43015)}${$DK}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$KH}${$AZ_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}${source.slice(43015, 43038)}`;
   },
-  sha1: "6487a285f8cc9e6f1cb0b86642a8653fc69dd8ff",
-  keyLockingSha1: "fb7c4da17816f0b7a207737205a9c09a37505437",
+  sha1: "d0d27ed3f864b0a811156ee1806998042c5351d6",
+  keyLockingSha1: "dbb6accbbc3b3838f8880ff7c018c6825150dfed",
 };

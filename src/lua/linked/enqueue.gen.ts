@@ -24,6 +24,6 @@ export const enqueue: Script = {
     const { source } = plain;
     return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3195)}${source.slice(1229, 1290)}${source.slice(3195, 3414)}${$FZ_}${$GB_}${$GD_}${source.slice(3414, 3607)}${source.slice(3668, 3805)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4120, 4847)}${source.slice(1490, 1935)}${$DK}${$FM_}${$FX_}${source.slice(5292, 5462)}${source.slice(4270, 4386)}${source.slice(3718, 3805)}${source.slice(4470, 4698)}${source.slice(5893, 8795)}${$CR_}${source.slice(8795, 9043)}${source.slice(4386, 4470)}${source.slice(9127, 16600)}${$KA}${$KB}${$KD}${$X_}${$GA_}${$GJ_}${$FX_}${$GG_}${$GI_}${$GL_}${source.slice(16600, 17789)}${$AF}${source.slice(17789, 19844)}${source.slice(16760, 16987)}${$FU}${$GM}${$GN}${$CA}${source.slice(20071, 22589)}${$FS}${$FT}${$HG}${source.slice(22589, 23137)}${$GR}${$KC}${$KE}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(23137, 23156)}`;
   },
-  sha1: "edbbf52aea6a5d9c778c340151d831745af30f1a",
-  keyLockingSha1: "3d077a6d30afd60936ae214cf603009f87aa7619",
+  sha1: "44c8454fb290b3f28f6ddc801ff68ba594a9683a",
+  keyLockingSha1: "035fec9538dfc432b22843fb68ece802e9a7da7e",
 };

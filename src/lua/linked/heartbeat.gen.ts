@@ -34,6 +34,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$FX_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GA_}${$GB_}${$GG_}${source.slice(3140, 4445)}${$DF}${$CY}${$DH}${$DJ}${$AF}${source.slice(4445, 4504)}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 7728)}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${source.slice(7728, 10246)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}${source.slice(10246, 10366)}`;
   },
-  sha1: "cc1bfdde0a5ddd9e14222fb4d2e3f6f0ccd7c6b6",
-  keyLockingSha1: "639e294d369cff17a08285a064de5554bc79a5b7",
+  sha1: "a3f4bc346ba362ab6cd649b178fa0e9fd42edbe2",
+  keyLockingSha1: "12ce083e9836a6e4cd8a6c72ea6c6451a3d7c52c",
 };

@@ -27,6 +27,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1958)}${$DK}${$FM_}${$FX_}${source.slice(1958, 8184)}${$KA}${$KB}${$KD}${$CR_}${$X_}${$FZ_}${$GB_}${$GD_}${source.slice(8184, 12604)}${$KC}${$KF}${$AE_}${source.slice(12604, 13302)}${$FY}${$GA}${$GG}${$AF}${$GJ}${$GK}${$GL}${source.slice(13302, 13539)}${$FU}${$GM}${$GN}${$CA}${source.slice(13539, 14706)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KE}${$HG_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${source.slice(14706, 14754)}`;
   },
-  sha1: "532f46fa92ad8098a023535004977a3172d26080",
-  keyLockingSha1: "eee12b51e90d28aed75dded39aca831d3c48a216",
+  sha1: "0044fc2d9488559bb1b6d276f98526af75854e00",
+  keyLockingSha1: "1a159af82d453d919f89e0e76ae2831eb3845e09",
 };

@@ -20,6 +20,6 @@ export const settle: Script = {
     const { source } = plain;
     return `${source.slice(0, 4886)}${source.slice(773, 789)}${source.slice(4902, 5274)}${source.slice(789, 956)}${source.slice(5441, 13566)}${source.slice(956, 968)}${source.slice(13578, 18150)}${source.slice(968, 985)}${source.slice(18167, 18945)}${$DK}${$GR}${source.slice(18945, 22607)}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GV_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(22607, 22640)}`;
   },
-  sha1: "692afcaf52f32af991bfac44cd6ec091cee31426",
-  keyLockingSha1: "b86cdd1d4e1d1a2e6674e03f898306aa25f5a63b",
+  sha1: "2923502d74f9261a281cd43e79db96fb24c38db3",
+  keyLockingSha1: "ee9a01748521fc33fc28a04852e4e0b6d9407fa4",
 };

@@ -21,6 +21,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 3532)}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(3532, 17940)}${$FV}${source.slice(17940, 21273)}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(21273, 21382)}${source.slice(5074, 17940)}${$FV}${source.slice(34248, 35067)}${source.slice(17940, 21055)}${source.slice(38182, 41286)}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(41286, 41533)}${source.slice(5074, 5190)}${source.slice(6282, 6510)}${source.slice(13052, 13279)}${source.slice(42104, 42964)}`;
   },
-  sha1: "a9d4f2014db63f8a8d836cf2bc8ceffe9f9d2228",
-  keyLockingSha1: "8f0d5e40fa39e976829ebedebf81f9a0cb914fa5",
+  sha1: "c6f6651aab6b24a23639314fd1ccb31fcf696487",
+  keyLockingSha1: "de888bcc66f0507ef5933ed0ecf86c81c93d05f8",
 };

@@ -161,6 +161,7 @@ local function d(e,f,g,h)
 if g.flow then
 e.outcomes=e.outcomes or{}
 AK(e.outcomes,{id=f,task=g,outcome=h})
+e.more_nodes=(e.more_nodes or 0)+(h=='open'and 1 or-1)
 end
 end
 local e={}
@@ -179,7 +180,14 @@ AK(j,p)
 AK(k,'.'..p)
 end
 end
+if not h.live_nodes then
+k[#k+1]='~nodes'
+end
 local l,m=AP('HMGET',h.keys.tasks,k),{}
+if not h.live_nodes then
+h.live_nodes=tonumber(l[#k]or 0)
+h.stored_before['~nodes']=l[#k]or nil
+end
 for q,r in ipairs(j)do
 local s,t=GG(l[q]or nil)
 h.nodes[r]={id=r,task=s,text=t,found=l[q]and s.flow~=nil}
@@ -206,7 +214,7 @@ p.state,p.reason,p.ended_at,p.lease_token=FY.waiting,nil,nil,''
 GN(p,'delayed',j.now)
 FH(j,'ZREM expiry',o)
 FH(j,'ZREM dead',o)
-FH(j,'ZADD delayed',KJ,o)
+FH(j,'ZADD delayed',HE(p,KJ),o)
 k.is_free=nil
 d(j,o,p,'open')
 elseif not s and not(q and m>0)and p.edges then
@@ -289,7 +297,12 @@ end
 end
 n=p+1
 end
-l.outcomes=nil
+if l.more_nodes and l.more_nodes~=0 then
+g(l,{})
+l.live_nodes=math.max(0,l.live_nodes+l.more_nodes)
+FH(l,'HSET tasks','~nodes',AH(l.live_nodes))
+end
+l.outcomes,l.more_nodes=nil,nil
 end
 return{
 note_outcome=d,
@@ -311,14 +324,17 @@ end)(FF)
 export const $HG__ = `HG=(function(a)
 local b=315360000000
 return function(c,d,e,f,g,h,i)
-if e.flow and h~='cancelled'then
+if e.flow then
 local j=g=='completed'and(e.result_ttl or FS)
 or e.dead_ttl
 or FT
-e.kept_for=AH(i or j)
+e.kept_for=AH(h=='cancelled'and 0 or i or j)
 i=b
 end
 a(c,d,e,f,g,h,i)
+if e.flow and h=='cancelled'then
+FH(c,'ZADD expiry',AH(c.now+b),d)
+end
 KI.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
 end
 end)(HG)

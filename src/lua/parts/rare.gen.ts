@@ -135,7 +135,7 @@ if g~=tonumber(i)then
 FH(e,'ZADD delayed',i,c)
 HP(a,'time_broken',c)
 end
-if CJ(d)and not string.find(b.record or'','^1;%d+;%d')then
+if CJ(d)and not string.find(b.record or'','^[12];%d+;%d')then
 b.record=HW(a,b)
 HP(a,'record_incomplete',c)
 end

@@ -35,7 +35,7 @@ end
 `;
 export const $IK = `local function IK(a,b)
 for f,g in ipairs(HS(a,b))do
-if not g then
+if not g and string.sub(b[f],1,3)~='~x:'then
 HQ(a,'expiry',b[f])
 HP(a,'record_missing',b[f])
 end

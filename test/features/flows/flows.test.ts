@@ -88,7 +88,12 @@ describe("a flow in one queue", () => {
 
 describe("a flow over several queues", () => {
   test("begins each task when those before it have ended, in whatever queue they are", async () => {
-    await add(task("a", [], "one"), task("b", "a", "two"), task("c", "b", "one"), task("d", ["a", "c"], "three"));
+    await add(
+      task("a", [], "one"),
+      task("b", "a", "two"),
+      task("c", "b", "one"),
+      task("d", ["a", "c"], "three"),
+    );
     await finish("a", "one");
     await finish("b", "two");
     await finish("c", "one");

@@ -1,0 +1,24 @@
+import { emptyOutbox, forgetNodes, notedNodes } from "../../kernel/linked/outbox.ts";
+import { SluiceError } from "../../errors.ts";
+import type { SweepPart } from "../../sweep/part.ts";
+
+/**
+ * The part of flows in a sweep: tells what callers have left to be told, and adds what they have left to be added.
+ * Queues without flows cost it no request.
+ */
+export const flowsPart: SweepPart = (sweep) => ({
+  after: async ({ reminders }) => {
+    const { transport, options, failedParts } = sweep;
+    const { prefix, signal, now } = options;
+    for (const { name, at } of notedNodes(reminders)) {
+      if (!sweep.isWanted(name)) continue;
+      try {
+        const isOver = await emptyOutbox({ transport, prefix, now }, name, { signal });
+        if (isOver) await transport.send([forgetNodes(sweep.shardOf(name), at)], { signal });
+      } catch (error) {
+        if (!(error instanceof SluiceError)) throw error;
+        failedParts.set(name, error.code);
+      }
+    }
+  },
+});

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { Queue } from "../../../src/index.ts";
+import { addFlow, type FlowQueue } from "../../../src/features/flows/add-flow.ts";
+import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
+import { flowsPart } from "../../../src/features/flows/sweep-part.ts";
+import { linked } from "../../../src/features/linked/index.ts";
+import { SluiceError } from "../../../src/errors.ts";
+import type { Transport } from "../../../src/kernel/transport.ts";
+import { sweepWith } from "../../../src/open/sweep-with.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig({ checkInvariants: false });
+
+const task = (ref: string, queue: string, after: readonly string[] = []): FlowItem<string> => ({
+  ref,
+  queue,
+  payload: ref,
+  after,
+});
+const ITEMS = [
+  task("a", "one"),
+  task("b", "two", ["a"]),
+  task("c", "one", ["b"]),
+  task("d", "three", ["a", "c"]),
+  task("e", "three", ["d"]),
+];
+
+/** A process that dies at its request number `most`: before it is sent, or after it, so that the reply is lost. */
+function mortal(most: number, loses: "request" | "reply") {
+  const life = { requests: 0 };
+  const transport: Transport = {
+    send: async (commands, options) => {
+      life.requests++;
+      if (life.requests > most) throw new SluiceError("redis_unreachable", "the process is dead");
+      if (life.requests === most && loses === "request") throw new SluiceError("redis_unreachable", "killed");
+      const outcomes = await rig.transport.send(commands, options);
+      if (life.requests === most) throw new SluiceError("redis_unreachable", "killed");
+      return outcomes;
+    },
+  };
+  return { transport, life };
+}
+
+const now = () => rig.now;
+
+function queueOf(transport: Transport) {
+  return (name: string): FlowQueue => {
+    const queue = new Queue(name, { transport: linked(transport), now });
+    const parts = queue as unknown as Pick<FlowQueue, "store" | "values">;
+    return { store: parts.store, values: parts.values, defaults: {}, schema: undefined };
+  };
+}
+
+/** Works on all queues by processes that live for so many requests each, with a sweep after each of them. */
+async function work(requests: readonly number[], loses: "request" | "reply"): Promise<string[]> {
+  const done: string[] = [];
+  for (const most of requests) {
+    const { transport } = mortal(most, loses);
+    try {
+      for (const name of ["one", "two", "three"]) {
+        const queue = new Queue<string>(name, { transport: linked(transport), now });
+        for (const one of await queue.dequeue({ max: 5, lease: "1m" })) {
+          if ((await one.complete()).ok) done.push(one.payload);
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error;
+    }
+    rig.now += 60_001;
+    await sweepWith([flowsPart], linked(rig.transport), { now });
+  }
+  return done;
+}
+
+test.for(["request", "reply"] as const)(
+  "a flow is added as a whole or not at all, and goes on, whichever %s its producer dies at",
+  async (loses) => {
+    for (let most = 1; most < 6; most++) {
+      await rig.command("FLUSHALL");
+      const { transport } = mortal(most, loses);
+      const isAdded = await addFlow(ITEMS, queueOf(transport), { id: "f" }).then(
+        () => true,
+        () => false,
+      );
+      await sweepWith([flowsPart], linked(rig.transport), { now });
+      const exists = (await rig.command("HEXISTS", "sluice:{one}:tasks", "~F:f@one")) === 1;
+      if (isAdded) expect(exists).toBe(true);
+      const done = await work(Array<number>(8).fill(1_000), loses);
+      expect(done).toEqual(exists ? ["a", "b", "c", "d", "e"] : []);
+      const keys = await rig.keySpace();
+      const registry = keys["sluice:queues"];
+      const names = registry && "zset" in registry ? registry.zset.map(([name]) => name) : [];
+      expect(names.filter((name) => name.startsWith("~^"))).toEqual([]);
+    }
+  },
+);
+
+test.for(["request", "reply"] as const)(
+  "a flow goes on to its end, whichever %s its consumers die at",
+  async (loses) => {
+    for (let most = 1; most < 8; most++) {
+      await rig.command("FLUSHALL");
+      await addFlow(ITEMS, queueOf(rig.transport), { id: "f" });
+      // Each second process lives, so that there is progress.
+      await work(Array.from({ length: 16 }, (_, i) => (i % 2 === 0 ? most : 1_000)), loses);
+      const queue = new Queue("three", { transport: linked(rig.transport), now });
+      expect(await queue.counts()).toMatchObject({ pending: 0, delayed: 0, working: 0, rejected: 0 });
+      const home = new Queue("one", { transport: linked(rig.transport), now });
+      expect(await home.get("flow{f@one}")).toMatchObject({ state: "completed" });
+    }
+  },
+);
