@@ -44,18 +44,19 @@ import { $FV } from "./parts/first-line.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $DT, $FP } from "./parts/places-left.gen.ts";
 import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $JQ } from "./parts/record-wake.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -93,12 +94,12 @@ ${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FV}${$FZ_}${$GA_}${$GB_}${$GD
 return{'ok',0,s.producer_token==j and 1 or 0}
 end
 local s,t,u=false,{},{}
-${$FY}${$AK}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FG}${$FH}${$FV}${$KJ}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}for y=l+1,#k,m do
+${$FY}${$AK}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FG}${$FH}${$FV}${$KP}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}for y=l+1,#k,m do
 local z,aa,ab=unpack(k,y,y+m-1)
 if aa=='~'then
 FH(o,'HSET tasks',z,ab)
 if string.sub(z,1,3)=='~x:'then
-FH(o,'ZADD expiry',KJ,z)
+FH(o,'ZADD expiry',KP,z)
 end
 else
 local ac='2;'..AH(o.now)..ab
@@ -107,8 +108,8 @@ u[#u+1]={id=z,edges=aa,fixed=ac,task=ad}
 t[#t+1]=aa==''and ad or nil
 end
 end
-${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$CR_}CR(o,t)
-${$CY}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$HE}${$KA}${$KB}${$KD}${$X_}${$GJ_}${$GL_}for y,z in ipairs(u)do
+${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KG}${$CR_}CR(o,t)
+${$CY}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$HE}${$KB}${$KC}${$KE}${$X_}${$GJ_}${$GL_}for y,z in ipairs(u)do
 local aa,ab,ac=z.id,z.task,z.edges
 FH(o,'HSET tasks',aa,z.fixed)
 BY(o,'enqueued',aa)
@@ -116,7 +117,7 @@ local ad=tonumber(GD(z.fixed).flow_delay or 0)
 ab.flow_delay=ad>0 and AH(ad)or nil
 if ac~=''then
 ab.edges=AH(#ac)..',0,'..ac
-FH(o,'ZADD delayed',KJ,aa)
+FH(o,'ZADD delayed',KP,aa)
 FH(o,'HSET tasks','.'..aa,GL(ab,''))
 elseif ad>0 then
 FH(o,'ZADD delayed',HE(ab,o.now+ad),aa)
@@ -131,16 +132,16 @@ o.ghosts=0
 ${$FI}${$DS}${$DT}${$DU}${$EE}if DU(o.settings,n,v,EE(o))then
 return{'full'}
 end
-${$AM}${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FO}${$KC}${$KF}${$AE_}FO(o)
+${$AM}${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FO}${$KD}${$AE_}FO(o)
 ${$AN}${$AS}${$FP}local w=FP(o,{['~stats']=q[2]})
 if w then
 return w
 end
-${$AF}${$AO}${$AU}${$FU}${$GM}${$GN}${$CA}${$FF}${$FJ}${$FQ}${$FS}${$FT}${$HG}${$GR}${$KE}${$HG_}${$KI}${$FF_}${$HG__}${$FQ_}FQ(o)
-${$JK}${$JL}${$JN}${$JM}${$JP}local x=i~=''and s and JP(f,{q[3],q[1]},o.now,i)
+${$AF}${$AO}${$AU}${$FU}${$GM}${$GN}${$CA}${$FF}${$FJ}${$FQ}${$FS}${$FT}${$HG}${$GR}${$KF}${$HG_}${$KO}${$FF_}${$HG__}${$FQ_}FQ(o)
+${$JL}${$JM}${$JO}${$JN}${$JQ}local x=i~=''and s and JQ(f,{q[3],q[1]},o.now,i)
 return{'ok',x and 1 or 0,1}
 `;
   },
-  sha1: "053c6ae0d7d93fc079006609fc974f3205a65813",
-  keyLockingSha1: "75ec5ea57083ccd79571f27d6e9222e869cd1201",
+  sha1: "32ef67deef1e3c26ef60018afce67c4b65e85fa7",
+  keyLockingSha1: "6d2eb30b15621d44e1d66d8ed9d13b0a3de37db5",
 };

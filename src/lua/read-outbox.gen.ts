@@ -10,7 +10,7 @@ import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -22,7 +22,7 @@ export const readOutbox: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-${$KJ}local d=redis.call('ZRANGE',b,KJ,'+inf','BYSCORE','LIMIT','0',c)
+${$KP}local d=redis.call('ZRANGE',b,KP,'+inf','BYSCORE','LIMIT','0',c)
 local e,f={},{'ok'}
 ${$AK}for j,k in ipairs(d)do
 local l=string.sub(k,4)
@@ -47,6 +47,6 @@ end
 return f
 `;
   },
-  sha1: "50b3a7f76712059049dc427ad1664ef9da0ccffc",
-  keyLockingSha1: "5c3f46e2c1687553818075c58fa366d55efadc09",
+  sha1: "fad057a312f6898c28db6be920e03392c5c04fa8",
+  keyLockingSha1: "8ce88c354e97f9ab5d7352e3bd3bb9ee8f4780fe",
 };

@@ -50,16 +50,17 @@ import { $HE } from "./parts/score-when-due.gen.ts";
 import { $HF } from "./parts/wait-again.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $JQ } from "./parts/record-wake.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
 import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -128,7 +129,7 @@ elseif H(w,ae.task,ae.text)then
 y(ae,af)
 end
 end
-${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$DH}${$DJ}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$FS}${$FT}${$HG}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}local function ae(af,ag,ah,ai)
+${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$DH}${$DJ}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}local function ae(af,ag,ah,ai)
 CR(af,ah)
 for am,an in ipairs(ah)do
 local ao=math.floor(u+(ai+am-1)*l)
@@ -173,10 +174,10 @@ end
 if aj~=''then
 aj=t..' '..AH(math.ceil(u+ai*l))..' '..aj
 end
-${$JK}${$JL}${$JN}${$JM}${$JP}local ak=o~=''
+${$JL}${$JM}${$JO}${$JN}${$JQ}local ak=o~=''
 and k~='1'
 and(aa or ab)
-and JP(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
+and JQ(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
 ${$Q}local al={'ok',ai,aj,Q(af,ah),ak and 1 or 0}
 for ap=1,ag and ah or 0 do
 al[ap+5]=af[ap].left_alone and'newer_schema'or z[af[ap].id]or'not_found'
@@ -184,6 +185,6 @@ end
 return al
 `;
   },
-  sha1: "a5833dd43a548933f77e54ba1ea52cb2ed91fa55",
-  keyLockingSha1: "a04f50fa83937a1d8f5de6bd7651d1baa80202bf",
+  sha1: "e44172743f00649b8a887ba104592c5840684bd2",
+  keyLockingSha1: "8b5ab8ff01d143b1fce6d03c06d7cac14c5e33e8",
 };

@@ -49,11 +49,12 @@ import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
-import { $KG } from "./parts/leave-stopped.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
+import { $KH } from "./parts/leave-stopped.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -87,10 +88,10 @@ elseif n.state~=FY.completed and n.state~=FY.rejected then
 return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
-${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KA}${$KE}${$CR_}${$KG}${$T_}${$GJ_}${$GL_}T(j,i,n)
-${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}return FQ(j)or{'removed'}
+${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KB}${$KF}${$KG}${$CR_}${$KH}${$T_}${$GJ_}${$GL_}T(j,i,n)
+${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KC}${$KD}${$KE}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}return FQ(j)or{'removed'}
 `;
   },
-  sha1: "d9327ec6efa5716806b5ade273aad6a6d6924200",
-  keyLockingSha1: "c7dd1939cd5ca3fdeb32459bfe0740efd316d440",
+  sha1: "e84fd77a5a6a39cba41328f9c6e95730a2838ae4",
+  keyLockingSha1: "d2bb368f72bb8c5704f85a4fccab134299fa4ed7",
 };
