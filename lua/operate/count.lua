@@ -7,10 +7,12 @@ local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[8] -- zset  worker -> when it counts as silent (ms)
+local fair_by_group = KEYS[9] -- zset  '<group> <score> <id>' of each task in fair
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local overview = ARGV[2] -- '1' to also return settings and statistics; 'totals': these without minutes
 -- Returns {'ok', pending, delayed, working, rejected, greatest age of the next tasks (ms; -1: none pending),
---          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
+--          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused,
+--          how many groups are stopped}
 -- with overview also: now (ms), last lease number, settings ('' for none), and the records of statistics as
 --          in `statistics`
 --      or {'newer_schema'}, with overview
@@ -88,20 +90,15 @@ local function age_behind(place)
   return bound
 end
 
-local FIRST_STATISTICS = 10 -- their place among the fields
-local fields = { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set' }
-local statistics = {}
+local fields =
+  { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set', '~lease' }
 if overview ~= '' then
-  append(fields, '~lease')
-  if overview == '1' then
-    statistics = statistics_fields()
-  else
-    append(statistics, '~totals', '~stats')
-  end
-  for _, field in ipairs(statistics) do
-    fields[#fields + 1] = field
+  -- These are the tenth and the following.
+  for _, field in ipairs(overview == '1' and statistics_fields() or { '~totals', '~stats' }) do
+    append(fields, field)
   end
 end
+local last_statistics = #fields
 -- A queue without tasks and workers costs no more reads than this one and that of the fields.
 local in_use = redis.call('EXISTS', pending, fair, limited, working, delayed, dead, workers) > 0
 local next_listed = in_use and redis.call('LRANGE', pending, '-1', '-1')[1]
@@ -157,10 +154,11 @@ local reply = {
   remaining(found, '~broken', '~checked'),
   in_use and redis.call('ZCARD', workers) or 0,
   settings.paused and 1 or 0,
+  settings.o and redis.call('ZLEXCOUNT', fair_by_group, '[~~', '+') or 0,
 }
 if overview ~= '' then
   append(reply, now, int(found['~lease'] or 0))
   append(reply, found['~set'] or '')
-  append_statistics(reply, { unpack(values, FIRST_STATISTICS, FIRST_STATISTICS + #statistics - 1) }, now)
+  append_statistics(reply, { unpack(values, 10, last_statistics) }, now)
 end
 return reply

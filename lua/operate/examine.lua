@@ -258,9 +258,10 @@ local function paused_schedules()
   return paused
 end
 
--- `limited` is sorted by the numbers of groups: the first task of each is found from the one before.
+-- `limited` is sorted by the numbers of groups, which begin with 1: the first task of each is found from the
+-- one before.
 local function groups_at_limit()
-  local ids, number = {}, 0
+  local ids, number = {}, 1
   while #ids < GROUPS do
     local least = int(number * LIMITED_GROUP)
     local first = redis.call('ZRANGE', limited, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')

@@ -1,13 +1,17 @@
 -- settings: reads the settings of a queue, or of one group and how many tasks that has. Changes nothing.
 local tasks = KEYS[1] -- hash  records and control fields
 local group = ARGV[1] -- whose settings; empty: the queue's
--- Returns {'ok', settings ('' for none), and of a group how many tasks are ready, working, in `limited`}
+-- Returns {'ok', settings ('' for none), and of a group how many tasks are ready, working, in `limited`
+--          because of its limits, in line; and the id of the dead letter that stops it (empty: none)}
 --      or {'newer_schema'}
 
 local field = group == '' and '~set' or '~s:' .. group
-local found = redis.call('HMGET', tasks, field, '~g:' .. group)
+local found = redis.call('HMGET', tasks, field, '~g:' .. group, '~o:' .. group)
 if newer_settings(found[1]) or newer(found[2]) then
   return { 'newer_schema' }
 end
 local state = parse_group(group, group ~= '' and found[2] or '', found[1])
-return { 'ok', found[1] or '', state.ready, state.working, state.limited }
+local line = parse_line(found[3] or nil)
+local reply = { 'ok', found[1] or '', state.ready, state.working, state.limited, line.waiting }
+append(reply, line.stopped and line.head or '')
+return reply

@@ -16,7 +16,7 @@ end
 
 -- Puts a task into the line of its group. in_front: for one that was in `fair`: ahead of all that never were.
 local function line_up(plan, group, id, in_front)
-  local LATER = 34359738368 -- places from here on are of tasks that were never in `fair`
+  local LATER = LIMITED_GROUP / 2 -- places from here on are of tasks that were never in `fair`
   local line = group.line
   local last = in_front and 'last_front_place' or 'last_back_place'
   line[last] = line[last] + 1
@@ -74,19 +74,19 @@ format_settings = (function(inner)
   end
 end)(format_settings)
 
+-- `~o:<group>`: how many wait, the last places given in front and at the back, whether the group is stopped,
+-- and the head's id. Returns the line, and whether there is one that is readable.
+local function parse_line(text)
+  local waiting, front, back, stopped, head = string.match(text or '', '^1;(%d+);(%d+);(%d+);(s?);(.*)$')
+  local line = { stopped = stopped == 's', added = {}, left = 0 }
+  line.waiting = tonumber(waiting or 0)
+  line.last_front_place, line.last_back_place = tonumber(front or 0), tonumber(back or 0)
+  line.head = head ~= '' and head or nil
+  return line, waiting ~= nil
+end
+
 -- Also reads the lines of the groups, if the queue's settings say that they may have an order.
 open_groups = (function(inner)
-  -- `~o:<group>`: how many wait, the last places given in front and at the back, whether the group is
-  -- stopped, and the head's id.
-  local function parse_line(text)
-    local waiting, front, back, stopped, head = string.match(text or '', '^1;(%d+);(%d+);(%d+);(s?);(.*)$')
-    local line = { stopped = stopped == 's', added = {}, left = 0 }
-    line.waiting = tonumber(waiting or 0)
-    line.last_front_place, line.last_back_place = tonumber(front or 0), tonumber(back or 0)
-    line.head = head ~= '' and head or nil
-    return line
-  end
-
   return function(plan, tasks)
     local before = plan.groups_read
     inner(plan, tasks)
@@ -132,43 +132,6 @@ make_ready = (function(inner)
     return inner(plan, id, task, place)
   end
 end)(make_ready)
-
--- Makes the next task of a line its head, if no other task of the group is in its way. Without an order, the
--- tasks of the line get ready together.
-local function release_next(plan, group)
-  local MOST = 100 -- tasks of a line without an order, in one call
-  local line, name, waiting = group.line, '~' .. group.name, {}
-  local most = line.ordered and (is_busy(group) and 0 or 1) or MOST
-  if most == 0 or line.waiting == 0 then
-    return
-  end
-  local first, last, limit = '[' .. name .. ' ', '(' .. name .. '!', int(most + line.left)
-  local found = redis.call('ZRANGE', plan.keys.fair_by_group, first, last, 'BYLEX', 'LIMIT', '0', limit)
-  for _, member in ipairs(found) do
-    local place, id = string.match(member, ' (%d+) (%S+)$')
-    if place and not plan.removed_turns[member] then
-      waiting[#waiting + 1] = { place = tonumber(place), id = id }
-    end
-  end
-  -- Those that this plan has put there.
-  for _, entry in ipairs(line.added) do
-    if not plan.removed_turns[turn_of(name, entry.place, entry.id)] then
-      waiting[#waiting + 1] = entry
-    end
-  end
-  table.sort(waiting, function(one, other)
-    return one.place < other.place
-  end)
-  for i = 1, math.min(most, #waiting) do
-    local place, id = waiting[i].place, waiting[i].id
-    leave_line(plan, group, id, place)
-    plan_write(plan, 'ZREM limited', id)
-    if line.ordered then
-      line.head = id
-    end
-    make_ready(plan, id, { group = group.name }, 'back')
-  end
-end
 
 -- A task that has begun keeps the head of its line.
 wait_again = (function(inner)
@@ -259,6 +222,43 @@ end)(move_if_limited)
 
 -- Writes the lines that have changed, too.
 write_groups = (function(inner)
+  -- Makes the next task of a line its head, if no other task of the group is in its way. Without an order,
+  -- the tasks of the line get ready together.
+  local function release_next(plan, group)
+    local MOST = 100 -- tasks of a line without an order, in one call
+    local line, name, waiting = group.line, '~' .. group.name, {}
+    local most = line.ordered and (is_busy(group) and 0 or 1) or MOST
+    if most == 0 or line.waiting == 0 then
+      return
+    end
+    local first, last, limit = '[' .. name .. ' ', '(' .. name .. '!', int(most + line.left)
+    local found = redis.call('ZRANGE', plan.keys.fair_by_group, first, last, 'BYLEX', 'LIMIT', '0', limit)
+    for _, member in ipairs(found) do
+      local place, id = string.match(member, ' (%d+) (%S+)$')
+      if place and not plan.removed_turns[member] then
+        waiting[#waiting + 1] = { place = tonumber(place), id = id }
+      end
+    end
+    -- Those that this plan has put there.
+    for _, entry in ipairs(line.added) do
+      if not plan.removed_turns[turn_of(name, entry.place, entry.id)] then
+        waiting[#waiting + 1] = entry
+      end
+    end
+    table.sort(waiting, function(one, other)
+      return one.place < other.place
+    end)
+    for i = 1, math.min(most, #waiting) do
+      local place, id = waiting[i].place, waiting[i].id
+      leave_line(plan, group, id, place)
+      plan_write(plan, 'ZREM limited', id)
+      if line.ordered then
+        line.head = id
+      end
+      make_ready(plan, id, { group = group.name }, 'back')
+    end
+  end
+
   local function format_line(line)
     if line.waiting == 0 and not line.head then
       return ''

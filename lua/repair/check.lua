@@ -259,6 +259,7 @@ local function is_valid()
       named[name], names[#names + 1] = true, name
     end
   end
+  repair_lines(repair, names)
   return nothing_found()
     and counts_agree(entries, #timers)
     and groups_agree(entries, names, repair.plan.groups)

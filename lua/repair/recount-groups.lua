@@ -78,6 +78,7 @@ for first = 1, #groups, MAX_PLAN_LEASES do
       report_fault(repair, 'timer_wrong', name)
     end
   end
+  repair_lines(repair, { unpack(names, first, math.min(first + MAX_PLAN_LEASES - 1, #names)) })
   admit_limited(plan)
   local failed = commit(plan)
   if failed then

@@ -81,7 +81,8 @@ local function read_records(repair, ids)
     end
     local found = fields_in(repair, names)
     if first == 3 then
-      repair.newer, repair.lease = newer(found[1]), tonumber(found[2] or 0)
+      repair.newer, repair.lease = newer_settings(found[1]), tonumber(found[2] or 0)
+      repair.plan.settings = parse_settings(found[1] or nil)
     end
     for i = first, #names, 2 do
       local entry = { id = names[i], expected = 0 }

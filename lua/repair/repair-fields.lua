@@ -23,19 +23,24 @@ local MOST_GROUPS = 131071
 
 local SPARE_GROUPS = 65536
 
--- Repairs settings. Unreadable ones would stop every call that reads them. last: the last number given to a
--- group.
--- Returns that number, as it is now.
-local function repair_settings(repair, field, text, last)
-  local plan, settings, readable = repair.plan, parse_settings(text), string.find(text, '^1') ~= nil
-  if newer(text) then
-    return last
-  end
+-- The settings in a text; nil if it is unreadable.
+local function readable_settings(text)
+  local settings, readable = parse_settings(text), string.find(text, '^[12]') ~= nil
   -- In any order: all of them must be readable.
   for name, value in pairs(settings) do
     readable = readable and string.find(value, SETTINGS[name] or '') ~= nil
   end
-  if not readable then
+  return readable and settings or nil
+end
+
+-- Repairs settings. Unreadable ones would stop every call that reads them. last: the last number given to a
+-- group.
+-- Returns that number, as it is now.
+local function repair_settings(repair, field, text, last)
+  local plan, settings = repair.plan, readable_settings(text)
+  if newer_settings(text) then
+    return last
+  elseif not settings then
     set_aside(repair, field)
     plan_write(plan, 'HDEL tasks', field)
     return last

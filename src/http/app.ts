@@ -5,6 +5,7 @@ import { opening } from "../open/opening.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { onlyOptions, optionalFunction } from "../kernel/options/validation.ts";
 import { withPrefix } from "../kernel/transport.ts";
+import { linked } from "../features/linked/index.ts";
 import { checkedOffload } from "../features/offload/types.ts";
 import { respond } from "../respond.ts";
 import { APP_OPTIONS, type AppOptions } from "./app-options.ts";
@@ -49,7 +50,8 @@ export function createApp(options: AppOptions): App {
   const { tokens, cronSecret, cronIsRequest, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
-  const { dashboard, operations, docs, deepSweep, ...ofQueues } = withPrefix(options.transport, ofRequests);
+  const { dashboard, operations, docs, deepSweep, ...given } = withPrefix(options.transport, ofRequests);
+  const ofQueues = { ...given, transport: linked(given.transport) };
   const { transport, prefix, offload, tracing } = ofQueues;
   optionalFunction(beforeSweep, "beforeSweep");
   optionalFunction(afterSweep, "afterSweep");

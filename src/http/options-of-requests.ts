@@ -1,3 +1,4 @@
+import { linked } from "../features/linked/index.ts";
 import type { OpeningOptions } from "../open/opening.ts";
 import { callHook } from "../kernel/options/hook.ts";
 import { wakeFailed } from "../log/lines.ts";
@@ -46,7 +47,7 @@ export function optionsOfRequests(options: OfQueues, log: Log): (c: RequestConte
     const waitUntil = waitUntilOf(c);
     return {
       ...ofQueues,
-      transport,
+      transport: linked(transport),
       wake: wake && { onError, ...wake, waitUntil: waitUntil ?? wake.waitUntil },
       onDeadLetter:
         onDeadLetter &&

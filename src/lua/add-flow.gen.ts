@@ -44,18 +44,19 @@ import { $FV } from "./parts/first-line.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $DT, $FP } from "./parts/places-left.gen.ts";
 import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $JQ } from "./parts/record-wake.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -89,12 +90,12 @@ ${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FV}${$FZ_}${$GA_}${$GB_}${$GD
 return{'ok',0,r.producer_token==j and 1 or 0}
 end
 local r,s,t=false,{},{}
-${$FY}${$AK}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FG}${$FH}${$FV}${$KJ}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}for x=l+1,#k,m do
+${$FY}${$AK}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FG}${$FH}${$FV}${$KP}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}for x=l+1,#k,m do
 local y,z,aa=unpack(k,x,x+m-1)
 if z=='~'then
 FH(o,'HSET tasks',y,aa)
 if string.sub(y,1,3)=='~x:'then
-FH(o,'ZADD expiry',KJ,y)
+FH(o,'ZADD expiry',KP,y)
 end
 else
 local ab='2;'..AH(o.now)..aa
@@ -103,8 +104,8 @@ t[#t+1]={id=y,edges=z,fixed=ab,task=ac}
 s[#s+1]=z==''and ac or nil
 end
 end
-${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$CR_}CR(o,s)
-${$CY}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$HE}${$KA}${$KB}${$KD}${$X_}${$GJ_}${$GL_}for x,y in ipairs(t)do
+${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KG}${$CR_}CR(o,s)
+${$CY}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$HE}${$KB}${$KC}${$KE}${$X_}${$GJ_}${$GL_}for x,y in ipairs(t)do
 local z,aa,ab=y.id,y.task,y.edges
 FH(o,'HSET tasks',z,y.fixed)
 BY(o,'enqueued',z)
@@ -113,7 +114,7 @@ aa.flow_delay=ac>0 and AH(ac)or nil
 if ab~=''then
 local ad,ae=string.gsub(ab,'[ce]','')
 aa.edges=AH(ae)..',0,'..ab
-FH(o,'ZADD delayed',HE(aa,KJ),z)
+FH(o,'ZADD delayed',HE(aa,KP),z)
 FH(o,'HSET tasks','.'..z,GL(aa,''))
 elseif ac>0 then
 FH(o,'ZADD delayed',HE(aa,o.now+ac),z)
@@ -129,16 +130,16 @@ ${$FI}${$DS}${$DT}${$DU}${$EE}if DU(o.settings,n,u,EE(o))then
 return{'full'}
 end
 FH(o,'HSET tasks','~nodes',AH(tonumber(p[6]or 0)+#t))
-${$AM}${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FO}${$KC}${$KF}${$AE_}FO(o)
+${$AM}${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FO}${$KD}${$AE_}FO(o)
 ${$AN}${$AS}${$FP}local v=FP(o,{['~stats']=p[2],['~nodes']=p[6]})
 if v then
 return v
 end
-${$AF}${$AO}${$AU}${$FU}${$GM}${$GN}${$CA}${$FF}${$FJ}${$FQ}${$FS}${$FT}${$HG}${$GR}${$KE}${$HG_}${$KI}${$FF_}${$HG__}${$FQ_}FQ(o)
-${$JK}${$JL}${$JN}${$JM}${$JP}local w=i~=''and r and JP(f,{p[3],p[1]},o.now,i)
+${$AF}${$AO}${$AU}${$FU}${$GM}${$GN}${$CA}${$FF}${$FJ}${$FQ}${$FS}${$FT}${$HG}${$GR}${$KF}${$HG_}${$KO}${$FF_}${$HG__}${$FQ_}FQ(o)
+${$JL}${$JM}${$JO}${$JN}${$JQ}local w=i~=''and r and JQ(f,{p[3],p[1]},o.now,i)
 return{'ok',w and 1 or 0,1}
 `;
   },
-  sha1: "451362683a0afc8742b59b78a782d190e14796f6",
-  keyLockingSha1: "18dcb92eb15b843ba0231d4384cb5f41f0ea3053",
+  sha1: "0d7b484f73c96ecc49d1ead0ca84f6959684aef4",
+  keyLockingSha1: "c146c0ffde56b8acc925a1e5a97f4b1bf9e9773f",
 };

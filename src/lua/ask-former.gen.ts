@@ -43,12 +43,12 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $DT, $FP } from "./parts/places-left.gen.ts";
 import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
-import { $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EF, $EG, $JQ } from "./parts/enqueue-fields.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EF, $EG, $JR } from "./parts/enqueue-fields.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
@@ -101,12 +101,12 @@ end)
 if v then
 return{v}
 end
-${$AS}${$AU}${$JK}${$JL}${$JN}${$JM}${$JQ}if j~=''and t.any_ready and JQ(t,{r['~wake'],r['~set']},j)then
+${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JR}if j~=''and t.any_ready and JR(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
 ${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FP}${$EG}return EG(t)or u
 `;
   },
-  sha1: "324f598d8471a5976591e0fa529add42ef2b90ef",
-  keyLockingSha1: "c6531d77d89107102310556011a707f4fa6fd11a",
+  sha1: "9fb740e3ae62b79e0b79b6d214c8de80b1fd5d3a",
+  keyLockingSha1: "6c99ac96f5dd5de3b92c4387375f986b1c1234a8",
 };

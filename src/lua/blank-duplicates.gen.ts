@@ -56,17 +56,19 @@ import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $HI } from "./parts/revoke.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JB, $JC, $JD, $JE, $JF, $JG, $JH, $JI } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
+import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
+import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KK, $JE_, $JF_ } from "./parts/rare.gen.ts";
+import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
 import { $IA } from "./parts/write-repairs.gen.ts";
 import { $IB } from "./parts/blank.gen.ts";
-import { $JJ } from "./parts/repair-entries.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $JK } from "./parts/repair-entries.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
 import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -121,7 +123,7 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$FX}${$AG}${$AP}${$AQ}${$FV}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}${$FX_}local u=HU(p,q)
+${$DF}${$FX}${$DH}${$DJ}${$AG}${$AP}${$AQ}${$FV}${$DK}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}${$FX_}local u=HU(p,q)
 if p.newer then
 return{'newer_schema'}
 end
@@ -134,10 +136,10 @@ AK(v,y[ac])
 HP(p,'two_places',x.id)
 end
 end
-${$DF}${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$DK}${$GR}${$HM}${$HQ}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IZ}${$IY}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local x=JJ(p,u,w)or IB(p,v)
+${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$GR}${$HM}${$HQ}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$JA}${$IZ}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KJ}${$KK}${$JE_}${$JF_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local x=JK(p,u,w)or IB(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "7dac27a919d3f8abfaa4f42dc18a5eefbb17e084",
-  keyLockingSha1: "1c1b23f3b8b450d5d101cd0211bd510fead5ab02",
+  sha1: "aa93ab1ef6700fcb7e2c1877496d4e6184b66c20",
+  keyLockingSha1: "6e63885f838c23790258e50bb1399c13d1b17de9",
 };

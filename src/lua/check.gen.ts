@@ -36,24 +36,27 @@ import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
-import { $JU } from "./parts/leases-of.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $JV } from "./parts/leases-of.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JS } from "./parts/lost-for.gen.ts";
+import { $JT } from "./parts/lost-for.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DL } from "./parts/format-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JB, $JC, $JD, $JE, $JF, $JG, $JH, $JI } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
-import { $IC, $ID, $IE, $IG, $DL_ } from "./parts/settings.gen.ts";
-import { $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/repair-group-settings.gen.ts";
-import { $IQ, $IR, $IS, $IT } from "./parts/pairs.gen.ts";
-import { $IU, $IV, $IW, $IX } from "./parts/count-ready.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
+import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KK, $JE_, $JF_ } from "./parts/rare.gen.ts";
+import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
+import { $IC, $ID, $IE, $IG, $IH, $DL_, $IC_ } from "./parts/settings.gen.ts";
+import { $II, $IJ, $IK, $IL, $IM, $IO, $IP, $IQ, $IM_, $IQ_ } from "./parts/repair-group-settings.gen.ts";
+import { $IR, $IS, $IT, $IU, $IU_ } from "./parts/pairs.gen.ts";
+import { $IV, $IW, $IX, $IY, $KL, $KM, $KN } from "./parts/count-ready.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -189,7 +192,7 @@ return DS(al,'~ghosts','~dropped')==am
 and DS(al,'~timers','~elapsed')==ak
 and DS(al,'~broken','~checked')==0
 end
-${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CW}${$CG}${$CI}${$CJ}${$DM}${$DN}${$CK}${$AA}${$CF}${$CL}${$CN}${$FI}${$AG}${$AP}${$CM}${$HR}${$JA}${$IU}${$IV}${$IW}${$IX}${$FX_}local function aj(ak,al,am)
+${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CW}${$CG}${$CI}${$CJ}${$DM}${$DN}${$CK}${$AA}${$CF}${$CL}${$CN}${$FI}${$AG}${$AP}${$CM}${$HR}${$JB}${$IV}${$IW}${$IX}${$IY}${$FX_}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=CM(as)
@@ -198,9 +201,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=CJ(at)and as.live and an[at.group or'']
 if au and as.fair then
-IU(au,tonumber(as.fair))
+IV(au,tonumber(as.fair))
 elseif au and as.working then
-IV(au)
+IW(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -211,15 +214,15 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/CG)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if FX(aw)or IW(at,au,aw)or IX(w,at)then
+if FX(aw)or IX(at,au,aw)or IY(w,at)then
 return false
 end
 end
 return true
 end
-${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$AF}${$GJ}${$GK}${$GL}${$GO}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GE}${$CP}${$CR}${$HC}${$FV}${$JU}${$HE}${$FS}${$FT}${$JS}${$DG}${$DK}${$DL}${$GR}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IZ}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IY}${$IT}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$DL_}${$CR_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function ak()
+${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$AF}${$GJ}${$GK}${$GL}${$GO}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GE}${$CP}${$CR}${$HC}${$FV}${$FW}${$JV}${$HE}${$FS}${$FT}${$JT}${$DG}${$DK}${$DL}${$GR}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$JA}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IZ}${$IU}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KF}${$DL_}${$KG}${$CR_}${$IC_}${$KJ}${$KK}${$IU_}${$JE_}${$JF_}${$IM_}${$IQ_}${$KL}${$KM}${$KN}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function ak()
 local al={}
-for ap,aq in ipairs(IS)do
+for ap,aq in ipairs(IT)do
 al[aq]=w.seen.tasks[aq]
 end
 if DK(al['~set'])then
@@ -228,18 +231,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(AQ(w.seen.workers[am])))
 local ao=tonumber(AQ(w.seen.delayed['~w']or''))
-IT(
+IU(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IP(w,z)
+local ap,aq=IQ(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IK(w,au)
-IM(w,x.worker_leases)
-IL(w,x.fair_by_group)
-IO(w,x.workers)
+IL(w,au)
+IO(w,x.worker_leases)
+IM(w,x.fair_by_group)
+IP(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -264,7 +267,7 @@ for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-JC(w,bf)
+JD(w,bf)
 if bf.live and CJ(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -277,7 +280,7 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 CR(w.plan,ay)
 for be,bf in ipairs(ax)do
-JI(w,bf)
+JJ(w,bf)
 HX(w,bf.id,bf.had_fixed,bf.fixed)
 HX(w,'.'..bf.id,bf.had_record,bf.record)
 end
@@ -289,6 +292,7 @@ if not ba[bg]then
 ba[bg],az[#az+1]=true,bg
 end
 end
+KN(w,az)
 return ac()
 and ai(ax,#as)
 and aj(ax,az,w.plan.groups)
@@ -302,6 +306,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "8080774bf15f09bf1c7d093ce130468cefa6cbee",
-  keyLockingSha1: "5ea477473284e7b9a89b2a08e6e8d5add6675daa",
+  sha1: "30b88ece89924e80b8ab28c1b231b42949515168",
+  keyLockingSha1: "7905b1b37609c04972274ce191df4fbd44679039",
 };

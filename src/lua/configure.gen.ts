@@ -30,7 +30,7 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DI, $DP } from "./parts/totals.gen.ts";
@@ -38,8 +38,8 @@ import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DL } from "./parts/format-settings.gen.ts";
 import { $GW } from "./parts/statistics-fields.gen.ts";
 import { $GZ } from "./parts/history-fields.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $JQ } from "./parts/record-wake.gen.ts";
 
 export const configure: Script = {
   name: "configure",
@@ -67,9 +67,9 @@ ${$FX}${$DK}if DK(p[1])or FX(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
 ${$BW}local q,r=BW(g,i)
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JK}${$JL}${$JN}${$JM}${$JP}local function s(t,u,v)
+${$DF}${$DH}${$DJ}${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JQ}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)>0
-return w and JP(f,{t,u},n.now,k,v)and 1 or 0
+return w and JQ(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
 return{'ok',p[1]or'',s(p[4],p[5],0)}
@@ -143,6 +143,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "6deab9112f78d8f569c9f99fbe201031e1ee0172",
-  keyLockingSha1: "5c9d4910131794174867634256cb37c33acc1e5c",
+  sha1: "eafb98bd5b12460a3e4149bf4e9055ae6884fa66",
+  keyLockingSha1: "b4e118abb790b3294ab2e5cd7698f5018f157b2a",
 };

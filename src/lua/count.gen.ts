@@ -43,80 +43,75 @@ local e=KEYS[5]
 local f=KEYS[6]
 local g=KEYS[7]
 local h=KEYS[8]
-local i=ARGV[1]
-local j=ARGV[2]
-local k=1000
-local l=100
-${$AH}${$AI}${$AJ}local m=AJ(i)
-local function n(o)
-return math.max(0,m-tonumber(o))
+local i=KEYS[9]
+local j=ARGV[1]
+local k=ARGV[2]
+local l=1000
+local m=100
+${$AH}${$AI}${$AJ}local n=AJ(j)
+local function o(p)
+return math.max(0,n-tonumber(p))
 end
-${$FY}${$FX}${$GB}${$GC}${$GA}${$GG}${$GA_}${$GB_}${$FX_}${$GG_}local function o(p)
-return not FX(p)and(GG(p).state or FY.waiting)==FY.waiting
+${$FY}${$FX}${$GB}${$GC}${$GA}${$GG}${$GA_}${$GB_}${$FX_}${$GG_}local function p(q)
+return not FX(q)and(GG(q).state or FY.waiting)==FY.waiting
 end
-${$FZ}${$GD}${$GE}${$FV}${$FZ_}${$GD_}${$GE_}local function p(q)
-return GE(q)and n(GD(q).enqueued_at)or nil
+${$FZ}${$GD}${$GE}${$FV}${$FZ_}${$GD_}${$GE_}local function q(r)
+return GE(r)and o(GD(r).enqueued_at)or nil
 end
-${$FW}local function q(r)
-local s,t=1,1
-while s<=#r do
-local u=FW(f,{unpack(r,s,t)})
-for y=s,t do
-local z=p(u[r[y]])
-if z then
-return z
-end
-end
-s=t+1
-t=#r
+${$FW}local function r(s)
+local t,u=1,1
+while t<=#s do
+local v=FW(f,{unpack(s,t,u)})
+for z=t,u do
+local aa=q(v[s[z]])
+if aa then
+return aa
 end
 end
-${$AO}local function r(s,t)
-if s==a then
-return AO(redis.call('LRANGE',a,AH(-t-l),AH(-t-1)),1)
-end
-return redis.call('ZRANGE',s,AH(t),AH(t+l-1))
-end
-${$AG}${$AP}local function s(t)
-local u,v={},nil
-for z=0,k-1,l do
-local aa,ab,ac=r(t,z),{},{}
-for ag,ah in ipairs(aa)do
-ab[ag]='.'..ah
-end
-local ad=AP('HMGET',f,ab)
-for ah,ai in ipairs(aa)do
-local aj=GG(ad[ah])
-u[ai]=(u[ai]or 0)+1
-if t==a and u[ai]<=tonumber(aj.ghosts or 0)then
-if(aj.enqueued_at or'')~=''then
-v=n(aj.enqueued_at)
-end
-elseif o(ad[ah])then
-ac[#ac+1]=ai
+t=u+1
+u=#s
 end
 end
-local ae=q(ac)
-if ae or#aa<l then
-return ae
+${$AO}local function s(t,u)
+if t==a then
+return AO(redis.call('LRANGE',a,AH(-u-m),AH(-u-1)),1)
+end
+return redis.call('ZRANGE',t,AH(u),AH(u+m-1))
+end
+${$AG}${$AP}local function t(u)
+local v,w={},nil
+for aa=0,l-1,m do
+local ab,ac,ad=s(u,aa),{},{}
+for ah,ai in ipairs(ab)do
+ac[ah]='.'..ai
+end
+local ae=AP('HMGET',f,ac)
+for ai,aj in ipairs(ab)do
+local ak=GG(ae[ai])
+v[aj]=(v[aj]or 0)+1
+if u==a and v[aj]<=tonumber(ak.ghosts or 0)then
+if(ak.enqueued_at or'')~=''then
+w=o(ak.enqueued_at)
+end
+elseif p(ae[ai])then
+ad[#ad+1]=aj
 end
 end
-return v
-end
-local t=10
-local u={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set'}
-local v={}
-if j~=''then
-${$AK}AK(u,'~lease')
-if j=='1'then
-${$GW}v=GW()
-else
-AK(v,'~totals','~stats')
-end
-for z,aa in ipairs(v)do
-u[#u+1]=aa
+local af=r(ad)
+if af or#ab<m then
+return af
 end
 end
+return w
+end
+local u=
+{'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set','~lease'}
+if k~=''then
+${$AK}${$GW}for y,z in ipairs(k=='1'and GW()or{'~totals','~stats'})do
+AK(u,z)
+end
+end
+local v=#u
 local w=redis.call('EXISTS',a,b,c,d,e,g,h)>0
 local x=w and redis.call('LRANGE',a,'-1','-1')[1]
 local y=w and redis.call('ZRANGE',b,'0','0')[1]
@@ -130,14 +125,14 @@ for af,ag in ipairs(u)do
 aa[ag]=ab[af]
 end
 ${$DK}if
-j~=''and(DK(aa['~set'])or FX(aa['~totals'])or FX(aa['~stats']))
+k~=''and(DK(aa['~set'])or FX(aa['~totals'])or FX(aa['~stats']))
 then
 return{'newer_schema'}
 end
 local function ac(ad,ae)
 local af=aa['.'..ae]
 local ag=ad==a and tonumber(GG(af).ghosts or 0)>0
-return not ag and o(af)and p(aa[ae])or s(ad)
+return not ag and p(af)and q(aa[ae])or t(ad)
 end
 ${$DS}local ad=(x and redis.call('LLEN',a)or 0)-DS(aa,'~ghosts','~dropped')
 local ae=y and redis.call('ZCARD',b)or 0
@@ -147,7 +142,7 @@ local ah={}
 AK(ah,x and ad>0 and ac(a,x)or nil)
 AK(ah,y and ac(b,y)or nil)
 if#ah==0 and af>0 then
-AK(ah,s(c))
+AK(ah,t(c))
 end
 local ai=#ah>0 and math.max(unpack(ah))
 ${$DF}${$DH}${$DJ}local aj=DJ(aa['~set']or nil)
@@ -167,15 +162,16 @@ am or 0,
 DS(aa,'~broken','~checked'),
 w and redis.call('ZCARD',h)or 0,
 aj.paused and 1 or 0,
+aj.o and redis.call('ZLEXCOUNT',i,'[~~','+')or 0,
 }
-if j~=''then
-AK(an,m,AH(aa['~lease']or 0))
+if k~=''then
+AK(an,n,AH(aa['~lease']or 0))
 AK(an,aa['~set']or'')
-${$GX}${$GY}GY(an,{unpack(ab,t,t+#v-1)},m)
+${$GX}${$GY}GY(an,{unpack(ab,10,v)},n)
 end
 return an
 `;
   },
-  sha1: "ed81a7bdb24aaf985772389f0d0e81311675e8af",
-  keyLockingSha1: "01584e8487f676af6cf0e9315b5d5aff8fd43d76",
+  sha1: "221326f59df9f6f569a4e686e8c3bcc8944a05d9",
+  keyLockingSha1: "a5374b7e0999cbe49ada5f2c0404cde04a956562",
 };

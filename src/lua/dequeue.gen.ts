@@ -46,7 +46,7 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EM, $AY, $BD } from "./parts/new-batch.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
-import { $EJ, $EH, $BI, $EI, $JO, $EW } from "./parts/read-waiting.gen.ts";
+import { $EJ, $EH, $BI, $EI, $JP, $EW } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
@@ -54,19 +54,19 @@ import { $HC } from "./parts/worker-lease.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $JZ, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
-import { $JR } from "./parts/forgotten-after.gen.ts";
-import { $JU } from "./parts/leases-of.gen.ts";
-import { $JV, $JX, $JY } from "./parts/unregister-workers.gen.ts";
+import { $BP, $BU, $BN, $KA, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
+import { $JS } from "./parts/forgotten-after.gen.ts";
+import { $JV } from "./parts/leases-of.gen.ts";
+import { $JW, $JY, $JZ } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $HF } from "./parts/wait-again.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $HI } from "./parts/revoke.gen.ts";
-import { $JS } from "./parts/lost-for.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
-import { $JT } from "./parts/note-worker.gen.ts";
+import { $JT } from "./parts/lost-for.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
+import { $JU } from "./parts/note-worker.gen.ts";
 import { $EU } from "./parts/plain.gen.ts";
 import { $EV } from "./parts/try-store.gen.ts";
 
@@ -111,7 +111,7 @@ end
 end
 if ac then
 ${$EJ}${$EI}w[1]=EJ(g,u,v,1,EI(v,1))
-${$AK}${$GK}${$EH}${$JK}${$JL}${$JN}${$EV}${$JO}${$EW}y=EW(e,g,v,w,u,o,p,n,q,ab,aa)
+${$AK}${$GK}${$EH}${$JL}${$JM}${$JO}${$EV}${$JP}${$EW}y=EW(e,g,v,w,u,o,p,n,q,ab,aa)
 end
 if y then
 return y
@@ -131,9 +131,9 @@ k
 )
 local ae={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ae.worker,ae.info,ae.test_now,ae.now=r,s,l,x and tonumber(x)
-${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EM}${$GE}${$AY}${$AZ}${$BA}${$EJ}${$BB}${$CM}${$CP}${$CR}${$EH}${$EQ}${$BC}${$BD}${$FU}${$GM}${$GN}${$HC}${$BF}${$BG}${$CA}${$CB}${$FO}${$BH}${$BK}${$BL}${$FF}${$FJ}${$FQ}${$FV}${$FW}${$BS}${$DC}${$DD}${$DE}${$DQ}${$DR}${$EI}${$EK}${$EL}${$EN}${$BO}${$BP}${$BU}${$BN}${$JR}${$JU}${$JV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$JZ}${$BR}${$BT}${$BV}${$HJ}${$ER}${$EO}${$EP}${$ES}${$ET}${$JK}${$JL}${$JN}${$JT}${$BM}return BM(ad,ae,v,z,w)
+${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EM}${$GE}${$AY}${$AZ}${$BA}${$EJ}${$BB}${$CM}${$CP}${$CR}${$EH}${$EQ}${$BC}${$BD}${$FU}${$GM}${$GN}${$HC}${$BF}${$BG}${$CA}${$CB}${$FO}${$BH}${$BK}${$BL}${$FF}${$FJ}${$FQ}${$FV}${$FW}${$BS}${$DC}${$DD}${$DE}${$DQ}${$DR}${$EI}${$EK}${$EL}${$EN}${$BO}${$BP}${$BU}${$BN}${$JS}${$JV}${$JW}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JT}${$JY}${$JZ}${$KA}${$BR}${$BT}${$BV}${$HJ}${$ER}${$EO}${$EP}${$ES}${$ET}${$JL}${$JM}${$JO}${$JU}${$BM}return BM(ad,ae,v,z,w)
 `;
   },
-  sha1: "4e3ef35b069ac73c9762ed42d80c6c4f45d7c0d4",
-  keyLockingSha1: "84371c5e76cf09e222fa1183c512730b2d3da58f",
+  sha1: "bf328c581cb5a93ff8ba56450028f0ecad794166",
+  keyLockingSha1: "607e907fdf08ebe372ea9bf88de743b3576b6a89",
 };

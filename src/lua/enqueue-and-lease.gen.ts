@@ -5,13 +5,13 @@ import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $GK } from "./parts/join-record.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $EJ, $EH, $BI, $EI, $JO, $EW } from "./parts/read-waiting.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $EJ, $EH, $BI, $EI, $JP, $EW } from "./parts/read-waiting.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $EU } from "./parts/plain.gen.ts";
 import { $EV } from "./parts/try-store.gen.ts";
 import { $GH } from "./parts/working-record.gen.ts";
 import { $EZ, $FA, $FC, $FD } from "./parts/plain-stride.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -60,18 +60,18 @@ return#t==2+2*#l and t or{'known'}
 elseif FA(p,true)then
 return{'not_plain'}
 end
-${$JK}local u,v=JK(q or'')
-${$JM}local w,x=v-r,JM(q or'',r)
+${$JL}local u,v=JL(q or'')
+${$JN}local w,x=v-r,JN(q or'',r)
 if x then
 w=0
-${$JL}${$JN}AK(m,'~wake',JN(r,e,q))
+${$JM}${$JO}AK(m,'~wake',JO(r,e,q))
 end
 if x and f~=''and redis.call('EXISTS',a)==0 then
 local function y()
 return k
 end
 o[8]=false
-${$GK}${$EI}${$JL}${$JN}${$EV}${$JO}${$EW}local z=
+${$GK}${$EI}${$JM}${$JO}${$EV}${$JP}${$EW}local z=
 EW(b,c,l,{o},n,g,'',f,j,y,nil,m)
 if z then
 for ad=5,#z,5 do
@@ -83,6 +83,6 @@ end
 ${$FD}return FD(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "42d06c1b51068e015b08b93546d9eb443ba599a0",
-  keyLockingSha1: "743a1a28b16b9b10186c2f6bef767ca085d9dc33",
+  sha1: "ea8d9fade5bdacda4ce9f892e54ab540cbf04e98",
+  keyLockingSha1: "2debdc622f4b909b60cdfb063e4c3204e54bdc89",
 };

@@ -6,11 +6,11 @@ import { $AK } from "./parts/append.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $EU } from "./parts/plain.gen.ts";
 import { $EZ, $FA, $FC, $FD } from "./parts/plain-stride.gen.ts";
 import { $FB, $FE } from "./parts/store-alone.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -35,10 +35,10 @@ return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m=string.find(l[2]or'',';p=',1,true)
-${$JK}${$JM}if m or not JM(l[1]or'',tonumber(h))then
+${$JL}${$JN}if m or not JN(l[1]or'',tonumber(h))then
 return{'ok',-1,-1}
 end
-${$JL}${$JN}redis.pcall('HSET',b,'~wake',JN(tonumber(h),d,l[1]))
+${$JM}${$JO}redis.pcall('HSET',b,'~wake',JO(tonumber(h),d,l[1]))
 return{'ok',-1,0}
 end
 ${$FC}local i,j=FC(f,g,h)
@@ -47,15 +47,15 @@ ${$FA}${$FE}if not i or FE(k,i)or FA(k['~set'],true)then
 return{'not_plain'}
 end
 local l=tonumber(h)
-${$JK}local m,n=JK(k['~wake'])
+${$JL}local m,n=JL(k['~wake'])
 local o=n-l
-${$JM}if JM(k['~wake'],l)then
+${$JN}if JN(k['~wake'],l)then
 o=0
-${$AK}${$JL}${$JN}AK(j,'~wake',JN(l,d,k['~wake']))
+${$AK}${$JM}${$JO}AK(j,'~wake',JO(l,d,k['~wake']))
 end
 ${$FD}return FD(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "739f91f3b08808c0220b8e8c7f2dba5d48414881",
-  keyLockingSha1: "757035b7dcbb459bd0dbf1cf8c6e4f187a21385d",
+  sha1: "ae032bfbfb4b4ce362bd38a2aebf63fdbeb019e9",
+  keyLockingSha1: "ee631ec4411b3a0041d6fc829e1b18ef7f7527cf",
 };

@@ -53,36 +53,37 @@ import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $DT, $FP } from "./parts/places-left.gen.ts";
 import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
-import { $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $JQ } from "./parts/enqueue-fields.gen.ts";
+import { $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $JR } from "./parts/enqueue-fields.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
-import { $KH } from "./parts/follow-score.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
+import { $KI } from "./parts/follow-score.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
 import { $GE_ } from "./parts/has-payload-later.gen.ts";
 import { $GI_ } from "./parts/parse-with-later.gen.ts";
-import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
-import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
-import { $KT } from "./parts/leave-to-owner.gen.ts";
-import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
+import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
+import { $KT, $KV, $KW, $KX, $KY, $LA, $LB } from "./parts/outcomes.gen.ts";
+import { $KZ } from "./parts/leave-to-owner.gen.ts";
+import { $LC, $LD, $LE, $LF } from "./parts/find-task.gen.ts";
 
-const $LA = `local function LA(a,b)
+const $LG = `local function LG(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=FY.working then
-KX(a,b)
+LD(a,b)
 HG(c,d,e,'','rejected','cancelled')
 Z(c)
 elseif not e.cancel_requested then
@@ -117,16 +118,16 @@ local r=ARGV[10]
 local s=ARGV[11]
 local t=604800000
 ${$AV}local u=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KK}${$KL}${$KQ}local v,w=KQ(u,i,'~S:'..p,l,m,n,o,k)
+${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$KG}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KQ}${$KR}${$KW}local v,w=KW(u,i,'~S:'..p,l,m,n,o,k)
 if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JK}${$JL}${$JN}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JM}${$JQ}${$KA}${$KB}${$KC}${$KD}${$KE}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KN}${$KP}${$KR}${$KU}local aa,ab,ac=KU(v,j)
+${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JL}${$JM}${$JO}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JN}${$JR}${$KB}${$KC}${$KD}${$KE}${$KF}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KT}${$KV}${$KX}${$LA}local aa,ab,ac=LA(v,j)
 if aa then
 return aa
 end
-${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$KW}local ad,ae=KW(v,y.id,y.enqueued_at or'')
+${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$LC}local ad,ae=LC(v,y.id,y.enqueued_at or'')
 if ae then
 return ae
 elseif ad and ad.has_begun and(q=='waiting'or r=='replace')then
@@ -136,30 +137,30 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KH}${$AB_}${$KX}${$KY}${$KZ}KY(v,ad,KZ(ad,x.fixed),x.due)
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KI}${$AB_}${$LD}${$LE}${$LF}LE(v,ad,LF(ad,x.fixed),x.due)
+${$DG}${$KS}${$KU}${$KY}return KY(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
+${$DG}${$KS}${$KU}${$KY}return KY(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
 return{'seal',''}
 elseif ac then
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',l,0,z+t)
+${$DG}${$KS}${$KU}${$KY}return KY(v,j,'d',l,0,z+t)
 elseif ad and r=='cancel'then
 if ad.task.state==FY.waiting and ad.due<=z then
 af=1
 end
-${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$KH}${$AB_}${$KX}${$LA}LA(v,ad)
+${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$KI}${$AB_}${$LD}${$LG}LG(v,ad)
 end
 if k=='?'then
-${$KT}return KT(v)
+${$KZ}return KZ(v)
 end
-${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KV}local ag=KV(v,ab,af)
+${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$LB}local ag=LB(v,ab,af)
 if ag then
 return ag
 end
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
+${$DG}${$KS}${$KU}${$KY}return KY(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "e0ee0f9ab1576548c4362cd1db198e69f9851181",
-  keyLockingSha1: "394b2b8ae03be5b66b606fa08c258a6ba4e821f1",
+  sha1: "1d248567188c9048247951f14dffc6e1a7ec4a4d",
+  keyLockingSha1: "cbcea60fc0f9d426b3cca4152de109fa3285238b",
 };

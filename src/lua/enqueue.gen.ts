@@ -43,13 +43,13 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $DT, $FP } from "./parts/places-left.gen.ts";
 import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
-import { $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EF, $EG, $JQ } from "./parts/enqueue-fields.gen.ts";
+import { $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EF, $EG, $JR } from "./parts/enqueue-fields.gen.ts";
 import { $EU } from "./parts/plain.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
 
 export const enqueue: Script = {
   name: "enqueue",
@@ -153,11 +153,11 @@ end
 if k~=''and ad.any_ready then
 local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
 or{y['~wake'],y['~set']}
-${$AS}${$AU}${$JK}${$JL}${$JN}${$JM}${$JQ}ae[3]=JQ(ad,ag,k)and 1 or 0
+${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JR}ae[3]=JR(ad,ag,k)and 1 or 0
 end
 ${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FP}${$EG}return EG(ad)or ae
 `;
   },
-  sha1: "f7aa60417261abc8ba972f18a3acf803f4b9483c",
-  keyLockingSha1: "650469a6ba8062a6ae620823821ddeb855159202",
+  sha1: "d95c87d1de1e17fcb9db0eb91fbcc2e41c44ae47",
+  keyLockingSha1: "433721e81a8ac7edba7c80beffebd4c3d6ba7fe1",
 };

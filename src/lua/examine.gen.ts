@@ -23,7 +23,7 @@ import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
-import { $JW } from "./parts/lost-workers.gen.ts";
+import { $JX } from "./parts/lost-workers.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -53,7 +53,7 @@ local r=2
 local s=5
 local t=20
 local u=redis.call('HMGET',c,'~lost','~set','~rate')
-${$AK}${$JW}local v=JW(u[1])
+${$AK}${$JX}local v=JX(u[1])
 if
 #v==0
 and not u[3]
@@ -247,7 +247,7 @@ end
 return ao
 end
 ${$FX}${$FZ}${$GD}${$CG}${$CK}${$CL}${$CM}${$FV}${$FW}${$DK}${$FZ_}${$FX_}${$GD_}local function am()
-local an,ao={},0
+local an,ao={},1
 while#an<s do
 local ap=AH(ao*CG)
 local aq=redis.call('ZRANGE',a,ap,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
@@ -304,6 +304,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "1425e0c605691c308d2dc44b4d96925a71d49dec",
-  keyLockingSha1: "45a0c96909cae5d1ed7ed4a771e538fee45e9ec0",
+  sha1: "96837734b7f17aabf87d664299b5144054632d77",
+  keyLockingSha1: "6cd98d5cf5a263282da12e19c65191f24aadf1d8",
 };

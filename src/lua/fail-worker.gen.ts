@@ -44,24 +44,25 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
-import { $JV, $JX, $JY } from "./parts/unregister-workers.gen.ts";
+import { $JW, $JY, $JZ } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $HF } from "./parts/wait-again.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $HI } from "./parts/revoke.gen.ts";
-import { $JS } from "./parts/lost-for.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JT } from "./parts/lost-for.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $JQ } from "./parts/record-wake.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
 import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -101,8 +102,8 @@ k
 )
 ${$AH}${$AI}${$AJ}local q=AJ(l)
 local r={'ok',0,0,0,0}
-${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$DK}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GG_}${$GI_}${$GL_}local s,t,u,v,w=
-JY(p,m,q,tonumber(n),r,'taken_back')
+${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JT}${$JY}${$JZ}${$DK}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GG_}${$GI_}${$GL_}local s,t,u,v,w=
+JZ(p,m,q,tonumber(n),r,'taken_back')
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -127,14 +128,14 @@ AK(z,y[ae+1],af..ag)
 end
 end
 pcall(AN,'HSET',g,z)
-${$JV}JV(p,x,w)
-${$JK}${$JL}${$JN}${$JM}${$JP}local ab=o~=''
+${$JW}JW(p,x,w)
+${$JL}${$JM}${$JO}${$JN}${$JQ}local ab=o~=''
 and s>0
-and JP(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+and JQ(g,redis.call('HMGET',g,'~wake','~set'),q,o)
 r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "b66b3cf8773457850e8dcf0968e473225c53dab5",
-  keyLockingSha1: "affae10a71a8042f933dcd9df0c3a4e06ff6c804",
+  sha1: "da466ad2c7b6f5c2a6be861ff4a0e30571ccbea4",
+  keyLockingSha1: "d338d4d76c2cb5ca75bac5524f23b9078fb7012a",
 };

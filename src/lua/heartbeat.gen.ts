@@ -23,9 +23,9 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
-import { $JR } from "./parts/forgotten-after.gen.ts";
-import { $JU } from "./parts/leases-of.gen.ts";
-import { $JT } from "./parts/note-worker.gen.ts";
+import { $JS } from "./parts/forgotten-after.gen.ts";
+import { $JV } from "./parts/leases-of.gen.ts";
+import { $JU } from "./parts/note-worker.gen.ts";
 import { $HH } from "./parts/put-deadlines.gen.ts";
 
 export const heartbeat: Script = {
@@ -56,7 +56,7 @@ AK(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$HC}${$JU}local t=JU(n,g,j,p+1)
+${$HC}${$JV}local t=JV(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
 ${$AK}for x,y in ipairs(t)do
@@ -94,7 +94,7 @@ AK(y,ae)
 end
 ${$AS}${$HH}HH(n,v)
 ${$FK}${$FL}local aa=FL(n,o)
-${$FG}${$FH}${$JR}${$JT}JT(aa,g,h,t[3])
+${$FG}${$FH}${$JS}${$JU}JU(aa,g,h,t[3])
 ${$AM}${$DM}${$DN}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}local ab=FQ(aa)
 if ab then
 return ab
@@ -104,6 +104,6 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "5a020891e37c9622fc68e03052b699c4ae614c2d",
-  keyLockingSha1: "cf36156005d8a30e711664de740697240a619649",
+  sha1: "9f204e6b9ce371b7a29b7308697ad4adb83c315f",
+  keyLockingSha1: "8a3deaf60e30324fc4c8054bb762e9e2f3687fe9",
 };

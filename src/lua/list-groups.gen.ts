@@ -17,6 +17,7 @@ import { $CM } from "./parts/parse-group.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
@@ -38,7 +39,7 @@ local l={}
 ${$AH}while not i and#l<j and k<g do
 k=k+1
 local m=
-redis.call('ZRANGE',a,'('..h..'!','+','BYLEX','LIMIT','0',AH(f))
+redis.call('ZRANGE',a,'('..h..'!','(~~','BYLEX','LIMIT','0',AH(f))
 for q,r in ipairs(m)do
 local s=string.match(r,'^[^ ]*')
 if s~=h and#l<j then
@@ -47,50 +48,57 @@ l[#l+1]=s
 end
 end
 if#m<f and string.match(m[#m]or h,'^[^ ]*')==h then
-i=0
+i=1
 end
 end
-local m=#l
-local n,o={},false
-${$CG}${$AQ}while i and not o and m+#n<j and k<g do
+local m,n=0,#l
+while l[m+1]and string.sub(l[m+1],1,1)~='~'do
+m=m+1
+end
+local o,p={},false
+${$CG}${$AQ}while i and not p and n+#o<j and k<g do
 k=k+1
-local p=AH(i*CG)
-local q=redis.call('ZRANGE',b,p,'+inf','BYSCORE','LIMIT','0',AH(f),'WITHSCORES')
-o=#q<2*f
-for u=1,#q,2 do
-local v=math.floor(tonumber(AQ(q[u+1]))/CG)
-if v>=i and m+#n<j then
-n[#n+1]=q[u]
-i=v+1
+local q=AH(i*CG)
+local r=redis.call('ZRANGE',b,q,'+inf','BYSCORE','LIMIT','0',AH(f),'WITHSCORES')
+p=#r<2*f
+for v=1,#r,2 do
+local w=math.floor(tonumber(AQ(r[v+1]))/CG)
+if w>=i and n+#o<j then
+o[#o+1]=r[v]
+i=w+1
 end
-o=o and v<i
+p=p and w<i
 end
 end
-${$FV}${$FW}local p=FW(c,n)
-${$AK}${$FZ}${$GB}${$GC}${$GD}${$FZ_}${$GB_}${$GD_}for t,u in ipairs(n)do
-AK(l,GD(p[u]or'').group)
+${$FV}${$FW}local q=FW(c,o)
+${$AK}${$FZ}${$GB}${$GC}${$GD}${$FZ_}${$GB_}${$GD_}for u,v in ipairs(o)do
+AK(l,GD(q[v]or'').group)
 end
-local q={}
-for u,v in ipairs(l)do
-AK(q,'~g:'..v,'~s:'..v)
+local r={}
+for v,w in ipairs(l)do
+l[v]=string.match(w,'^~?(.*)$')
+AK(r,'~g:'..l[v],'~s:'..l[v])
+AK(r,'~o:'..l[v])
 end
-${$AG}${$AP}local r=AP('HMGET',c,q)
-local s={'ok',o and''or i and'from '..AH(i)or'after '..h}
-${$DF}${$FX}${$DH}${$DJ}${$CK}${$CL}${$CM}${$DK}${$FX_}for w,x in ipairs(l)do
-local y,z=r[2*w-1],r[2*w]
-if FX(y)or DK(z)then
+${$AG}${$AP}local s=AP('HMGET',c,r)
+local t={'ok',p and''or i and'from '..AH(i)or'after '..h}
+${$DF}${$FX}${$DH}${$DJ}${$CK}${$CL}${$CM}${$DK}${$KG}${$FX_}for x,y in ipairs(l)do
+local z,aa,ab=s[3*x-2],s[3*x-1],KG(s[3*x]or nil)
+if FX(z)or DK(aa)then
 return{'newer_schema'}
 end
-local aa=CM(x,y,z)
-if w<=m or aa.ready==0 then
-AK(s,x,z or'')
-AK(s,aa.ready,aa.working)
-AK(s,aa.limited)
+local ac=CM(y,z,aa)
+local ad=x<=m or(ac.ready==0 and(x<=n or ab.waiting==0))
+if ad then
+AK(t,y,aa or'')
+AK(t,ac.ready,ac.working)
+AK(t,ac.limited,ab.waiting)
+AK(t,ab.stopped and ab.head or'')
 end
 end
-return s
+return t
 `;
   },
-  sha1: "8652c08488cf0ecdcdacee2628cbb213c6a8a637",
-  keyLockingSha1: "59553e92baeab347a94ea81cf501a2aeba4c5d7b",
+  sha1: "21b4b38907aad3233d4398dbf51f7612b18ca0b3",
+  keyLockingSha1: "682cf6ba482205077be22eefbb2df66efe112937",
 };

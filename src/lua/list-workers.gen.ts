@@ -12,9 +12,9 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
-import { $JR } from "./parts/forgotten-after.gen.ts";
-import { $JU } from "./parts/leases-of.gen.ts";
-import { $JW } from "./parts/lost-workers.gen.ts";
+import { $JS } from "./parts/forgotten-after.gen.ts";
+import { $JV } from "./parts/leases-of.gen.ts";
+import { $JX } from "./parts/lost-workers.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 
@@ -41,9 +41,9 @@ ${$AH}${$AI}${$AJ}local n=AJ(e)
 local o={'ok',n,i[1]}
 local p=5
 local q,r={},{}
-${$HC}${$JU}for v,w in ipairs(l)do
+${$HC}${$JV}for v,w in ipairs(l)do
 local x=string.sub(k[2*v],4)
-local y=JU(j,x,0,tonumber(h))
+local y=JV(j,x,0,tonumber(h))
 local z=#y
 if z==tonumber(h)then
 z=redis.call('ZLEXCOUNT',d,'['..x..' ','('..x..'!')
@@ -73,23 +73,23 @@ z[5]=math.max(z[5],math.min(ab,n))
 end
 end
 end
-${$JW}local s=f=='0'and JW(m[1])or{}
+${$JX}local s=f=='0'and JX(m[1])or{}
 if#s>0 then
 local t={}
 for x,y in ipairs(s)do
 t[x]='~f:'..y
 end
 local u=redis.call('ZMSCORE',c,unpack(s))
-${$JR}for y,z in ipairs(AP('HMGET',b,t))do
+${$JS}for y,z in ipairs(AP('HMGET',b,t))do
 local aa=not u[y]and tonumber((string.match(z or'','^1;(%d+)')))
-if aa and aa+JR>n then
-AK(o,{s[y],'',z,aa+JR,0,0})
+if aa and aa+JS>n then
+AK(o,{s[y],'',z,aa+JS,0,0})
 end
 end
 end
 return o
 `;
   },
-  sha1: "53e153addd47ea3d94d085bda8f0267153e4be2b",
-  keyLockingSha1: "fca02e3905da01250cb69842158c2d5c9f1f2891",
+  sha1: "e23ca1922516fd2ee4b362b4e354bd83e75272e5",
+  keyLockingSha1: "0ab8b25a4ed7ec7d20718db43d437a3419c390db",
 };

@@ -56,16 +56,18 @@ import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $HI } from "./parts/revoke.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JB, $JC, $JD, $JE, $JF, $JG, $JH, $JI } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
+import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
+import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KK, $JE_, $JF_ } from "./parts/rare.gen.ts";
+import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
 import { $IA } from "./parts/write-repairs.gen.ts";
-import { $JJ } from "./parts/repair-entries.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $JK } from "./parts/repair-entries.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
 import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -110,11 +112,11 @@ for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$AK}${$FX}${$AG}${$AP}${$AQ}${$FV}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}${$FX_}local v=HU(p,q)
+${$DF}${$AK}${$FX}${$DH}${$DJ}${$AG}${$AP}${$AQ}${$FV}${$DK}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}${$FX_}local v=HU(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AM}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$FU}${$GM}${$GN}${$HP}${$HW}${$JA}${$KA}${$KB}${$KD}${$X_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local function w(x)
+${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AM}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$FU}${$GM}${$GN}${$HP}${$HW}${$JB}${$KB}${$KC}${$KE}${$X_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -126,7 +128,7 @@ z.ghosts=ab>0 and AH(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=CJ(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=JA then
+if ad and ad.last_tag>=JB then
 ad.last_tag=0
 end
 GN(z,'pending',p.now)
@@ -139,7 +141,7 @@ local ac=z.state==FY.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and HW(p,x)
 end
-${$DF}${$FZ}${$GD}${$GI}${$DH}${$DJ}${$FM}${$HA}${$AF}${$BY}${$GO}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$DK}${$GR}${$HM}${$HQ}${$HV}${$HX}${$HY}${$HZ}${$IA}${$IZ}${$IY}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KC}${$KE}${$FM_}${$CR_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GE_}${$GI_}local x=JJ(p,v,w)
+${$FZ}${$GD}${$GI}${$FM}${$HA}${$AF}${$BY}${$GO}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$GR}${$HM}${$HQ}${$HV}${$HX}${$HY}${$HZ}${$IA}${$JA}${$IZ}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$KD}${$KF}${$FM_}${$KG}${$CR_}${$HF_}${$HG_}${$AE_}${$KJ}${$KK}${$JE_}${$JF_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GE_}${$GI_}local x=JK(p,v,w)
 if x then
 return x
 end
@@ -152,6 +154,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "cf17bb4f27ae94a5d3c7904a123fadb7f7b74cde",
-  keyLockingSha1: "00906e0073b7be42990eade5a5b89941d6016a1e",
+  sha1: "4727dbfc3981f8acee09379933ef72a785e89a06",
+  keyLockingSha1: "9063b016b3e3cf9cae6232721c0d089bd8c1754f",
 };

@@ -37,6 +37,7 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
@@ -45,15 +46,18 @@ import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
-import { $IU, $IV, $IW, $IX } from "./parts/count-ready.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
+import { $IV, $IW, $IX, $IY, $KL, $KM, $KN } from "./parts/count-ready.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -103,14 +107,14 @@ local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=CM(x,h=='1'and i[w+2]or'')
 end
-${$CD}${$CW}${$CF}${$JA}${$IU}${$IV}if h~='1'and not(s(a,IU)and s(d,IV))then
+${$CD}${$CW}${$CF}${$JB}${$IV}${$IW}if h~='1'and not(s(a,IV)and s(d,IW))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CY}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$HP}${$HR}${$IW}${$IX}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}for x=1,#t,HA do
+${$CY}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FW}${$HE}${$FS}${$FT}${$HG}${$GR}${$HP}${$HR}${$IX}${$IY}${$KB}${$KC}${$KD}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HG_}${$AE_}${$KJ}${$KL}${$KM}${$KN}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}for x=1,#t,HA do
 CR(n,{unpack(t,x,math.min(x+HA-1,#t))})
 for ab=x,math.min(x+HA-1,#t)do
 local ac=o[ab]
@@ -121,14 +125,15 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CG))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FX(ae)and IW(ad,q[ac],ae or'')then
+if ah and not FX(ae)and IX(ad,q[ac],ae or'')then
 ad.changed=true
 HP(m,'group_wrong',ac)
-elseif ah and not FX(ae)and IX(m,ad)then
+elseif ah and not FX(ae)and IY(m,ad)then
 ad.changed=true
 HP(m,'timer_wrong',ac)
 end
 end
+KN(m,{unpack(o,x,math.min(x+HA-1,#o))})
 Z(n)
 local y=FQ(n)
 if y then
@@ -139,6 +144,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "b84483e6f358b1ed5e83929cf390acd57378fee1",
-  keyLockingSha1: "3bb3e4cc7a7d5d731e3d6725d281e4bde5e79fde",
+  sha1: "7c259d2cc478bd7d72154ff5e33ce972286a3c6e",
+  keyLockingSha1: "e8cfc0b709b0c4c000ed417bf55109f477c9bfcf",
 };

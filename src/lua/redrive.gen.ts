@@ -50,16 +50,17 @@ import { $HE } from "./parts/score-when-due.gen.ts";
 import { $HF } from "./parts/wait-again.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $JQ } from "./parts/record-wake.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
 import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -129,7 +130,7 @@ elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$DH}${$DJ}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$FS}${$FT}${$HG}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}local function af(ag,ah,ai,aj)
+${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$DH}${$DJ}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}local function af(ag,ah,ai,aj)
 CR(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
@@ -174,10 +175,10 @@ end
 if ak~=''then
 ak=u..' '..AH(math.ceil(v+aj*l))..' '..ak
 end
-${$JK}${$JL}${$JN}${$JM}${$JP}local al=o~=''
+${$JL}${$JM}${$JO}${$JN}${$JQ}local al=o~=''
 and k~='1'
 and(ab or ac)
-and JP(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
+and JQ(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
 ${$Q}local am={'ok',aj,ak,Q(ag,ai),al and 1 or 0}
 for aq=1,ah and ai or 0 do
 am[aq+5]=ag[aq].left_alone and'newer_schema'or aa[ag[aq].id]or'not_found'
@@ -185,6 +186,6 @@ end
 return am
 `;
   },
-  sha1: "8e9077b555353dfd1166b6e2fa6994512d6a4280",
-  keyLockingSha1: "d32d75ad8d77fd52a31a93ee43693ee8f9383f61",
+  sha1: "24ccbcffd46de9de406ca33f5c3b854a864037e7",
+  keyLockingSha1: "0bf9d20f3ebb491ba948b7274f61ffa48cc630a9",
 };

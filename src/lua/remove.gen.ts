@@ -49,11 +49,12 @@ import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
-import { $KG } from "./parts/leave-stopped.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
+import { $KH } from "./parts/leave-stopped.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -87,10 +88,10 @@ elseif n.state~=FY.completed and n.state~=FY.rejected then
 return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
-${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KA}${$KE}${$CR_}${$KG}${$T_}${$GJ_}${$GL_}T(j,i,n)
-${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}return FQ(j)or{'removed'}
+${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KB}${$KF}${$KG}${$CR_}${$KH}${$T_}${$GJ_}${$GL_}T(j,i,n)
+${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KC}${$KD}${$KE}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}return FQ(j)or{'removed'}
 `;
   },
-  sha1: "b7fbb7fec8b5bc5b5cc9c5eae4f538e17df0fd63",
-  keyLockingSha1: "588bd3d1289eb88b67c4c53854c4540e8712808b",
+  sha1: "12dd0350278821302f8d85ff0296bfccf137efe4",
+  keyLockingSha1: "62a22d3e43678330200ece4aea920480de71ad58",
 };

@@ -46,14 +46,15 @@ import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DL } from "./parts/format-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
-import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
+import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
+import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
 import { $IA } from "./parts/write-repairs.gen.ts";
-import { $IC, $ID, $IE, $IG, $DL_ } from "./parts/settings.gen.ts";
-import { $IQ, $IR, $IS, $IT } from "./parts/pairs.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $IC, $ID, $IE, $IG, $IH, $DL_, $IC_ } from "./parts/settings.gen.ts";
+import { $IR, $IS, $IT, $IU, $IU_ } from "./parts/pairs.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
@@ -75,8 +76,8 @@ local k=ARGV
 ${$AV}local l=AV(nil,a,b,c,nil,d,e,f,nil,g)
 ${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local m=HO(l,AJ(i))
 local n={}
-${$IQ}${$IR}${$IS}for r,s in ipairs(redis.call('HMGET',e,unpack(IS)))do
-n[IS[r]]=s
+${$IR}${$IS}${$IT}for r,s in ipairs(redis.call('HMGET',e,unpack(IT)))do
+n[IT[r]]=s
 end
 ${$FX}${$DK}${$FX_}if DK(n['~set'])then
 return{'newer_schema'}
@@ -84,10 +85,10 @@ end
 ${$AQ}${$AR}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AR(g)}
 o.timer=tonumber(AQ(redis.call('ZSCORE',d,'~w')))
-${$DF}${$AK}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CE}${$CC}${$AL}${$CO}${$CQ}${$CP}${$FT}${$DG}${$DL}${$HP}${$HV}${$HX}${$IC}${$ID}${$IE}${$IG}${$IZ}${$IY}${$JA}${$IT}${$DL_}IT(m,n,o)
+${$DF}${$AK}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CE}${$CC}${$AL}${$CO}${$CQ}${$CP}${$FT}${$DG}${$DL}${$HP}${$HV}${$HX}${$IC}${$ID}${$IE}${$IG}${$IH}${$JA}${$IZ}${$JB}${$IU}${$DL_}${$KG}${$IC_}${$IU_}IU(m,n,o)
 local p={}
-for t=1,#IQ,2 do
-p[IQ[t]]=IQ[t+1]
+for t=1,#IR,2 do
+p[IR[t]]=IR[t+1]
 end
 local function q()
 local r=''
@@ -114,15 +115,15 @@ HX(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HP(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CL}${$CN}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$HG}${$GR}${$HR}${$HZ}${$IA}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local r=IA(m)
+${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CL}${$CN}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$HG}${$GR}${$HR}${$HZ}${$IA}${$KB}${$KC}${$KD}${$KE}${$KF}${$CR_}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local r=IA(m)
 local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IQ)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IR)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "d1d9ecad4b0a4a3e29a453fa3cf91ccb909c13c1",
-  keyLockingSha1: "21d6e5883d328bb21d876d36830985f1eae8c2c4",
+  sha1: "4ba698dbdbea7ac83231e1357399e062edccaf82",
+  keyLockingSha1: "7e5cbd548d2102068f7dcfa3ae2611ff9d08411a",
 };

@@ -48,31 +48,33 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
-import { $JU } from "./parts/leases-of.gen.ts";
+import { $JV } from "./parts/leases-of.gen.ts";
 import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $HF } from "./parts/wait-again.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $HI } from "./parts/revoke.gen.ts";
-import { $JS } from "./parts/lost-for.gen.ts";
+import { $JT } from "./parts/lost-for.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DL } from "./parts/format-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JB, $JC, $JD, $JE, $JF, $JG, $JH, $JI } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
+import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
+import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KK, $JE_, $JF_ } from "./parts/rare.gen.ts";
+import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
 import { $IA } from "./parts/write-repairs.gen.ts";
 import { $IB } from "./parts/blank.gen.ts";
-import { $IC, $ID, $IE, $IG, $DL_ } from "./parts/settings.gen.ts";
-import { $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/repair-group-settings.gen.ts";
-import { $JJ } from "./parts/repair-entries.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $IC, $ID, $IE, $IG, $IH, $DL_, $IC_ } from "./parts/settings.gen.ts";
+import { $II, $IJ, $IK, $IL, $IM, $IO, $IP, $IQ, $IM_, $IQ_ } from "./parts/repair-group-settings.gen.ts";
+import { $JK } from "./parts/repair-entries.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
 import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -124,7 +126,7 @@ AK(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or AH(w+#x),y,z
 end
-${$AG}${$AP}${$HP}${$HQ}${$HS}${$IK}local function w()
+${$AG}${$AP}${$HP}${$HQ}${$HS}${$IL}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -133,16 +135,16 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IK(q,z)
+IL(q,z)
 return x[1],y
 end
-${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$AL}${$FT}${$JS}${$DG}${$DL}${$HR}${$HV}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IP}${$DL_}${$FX_}local function x()
+${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$AL}${$FT}${$JT}${$DG}${$DK}${$DL}${$HR}${$HV}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IQ}${$DL_}${$KG}${$IC_}${$IQ_}${$FX_}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IP(q,y[2])
+local z,aa=IQ(q,y[2])
 r=aa
 return y[1],z
 end
-${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$HG}${$HI}${$DK}${$GR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IZ}${$IY}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function y(z,aa)
+${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$HG}${$HI}${$GR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$JA}${$IZ}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KJ}${$KK}${$JE_}${$JF_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function y(z,aa)
 local ab,ac=HU(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -150,7 +152,7 @@ end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=JJ(q,ab)
+local ad=JK(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -177,17 +179,17 @@ local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IM}IM(q,ab)
+${$IO}IO(q,ab)
 ad=IA(q)
 elseif m=='fair-by-group'then
-${$IL}IL(q,ab)
+${$IM}${$IM_}IM(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
 ad=IA(q)
 end
 elseif m=='workers'then
-${$JU}${$IO}IO(q,ab)
+${$JV}${$IP}IP(q,ab)
 ad=IA(q)
 else
 ad=y(ab,ac)
@@ -198,6 +200,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "4e21d5a984d51996d8211d0761abada7e57f955a",
-  keyLockingSha1: "edc79e128217fbd0aac5a0ad45a9211a018f4f39",
+  sha1: "2cfe90a97cd35b19c03d712ad371761e16a421fb",
+  keyLockingSha1: "2be06962bd34e386dd621c5d3ad3399b41ded4ff",
 };

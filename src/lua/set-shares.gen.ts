@@ -12,14 +12,14 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DI, $DP } from "./parts/totals.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $DL } from "./parts/format-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $JQ } from "./parts/record-wake.gen.ts";
 
 export const setShares: Script = {
   name: "setShares",
@@ -77,13 +77,13 @@ ${$DS}local s=redis.call('LLEN',a)
 +redis.call('ZCARD',b)
 +redis.call('ZCARD',c)
 local t=p.max_working~=o.max_working or p.rate~=o.rate
-${$AL}${$AS}${$AU}${$JK}${$JL}${$JN}${$DG}${$DL}${$JM}${$JP}local u=k~=''
+${$AL}${$AS}${$AU}${$JL}${$JM}${$JO}${$DG}${$DL}${$JN}${$JQ}local u=k~=''
 and t
 and s>0
-and JP(e,{l[5],DL(p)},m,k)
+and JQ(e,{l[5],DL(p)},m,k)
 return{'ok',s,redis.call('ZCARD',d),r,u and 1 or 0}
 `;
   },
-  sha1: "85e4cb3e5d17bc7bdf1ca743bc77e8685df3b40a",
-  keyLockingSha1: "31c1e50750f5ae79b5f86fccff50d6c6b758daf3",
+  sha1: "ea4d96200ca552ed5eb1a95b00eebe3fb23fe6a2",
+  keyLockingSha1: "57f39b815ccd19b59cf4e15b307a5a977ff7ae00",
 };

@@ -2,11 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
+import { $AK } from "./parts/append.gen.ts";
 import { $FX } from "./parts/newer.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
 
 export const settings: Script = {
@@ -15,14 +17,17 @@ export const settings: Script = {
     return `local a=KEYS[1]
 local b=ARGV[1]
 local c=b==''and'~set'or'~s:'..b
-local d=redis.call('HMGET',a,c,'~g:'..b)
+local d=redis.call('HMGET',a,c,'~g:'..b,'~o:'..b)
 ${$FX}${$DK}${$FX_}if DK(d[1])or FX(d[2])then
 return{'newer_schema'}
 end
 ${$DF}${$DH}${$DJ}${$CK}${$CL}${$CM}local e=CM(b,b~=''and d[2]or'',d[1])
-return{'ok',d[1]or'',e.ready,e.working,e.limited}
+${$KG}local f=KG(d[3]or nil)
+local g={'ok',d[1]or'',e.ready,e.working,e.limited,f.waiting}
+${$AK}AK(g,f.stopped and f.head or'')
+return g
 `;
   },
-  sha1: "0716cf23c93c060b3335d5a0f9d787ebd24fe025",
-  keyLockingSha1: "9afce12dfe0af0f7fc46acc9d8e4652708349ef2",
+  sha1: "ec99cca42b1ee64425fbdee046e365274ff1ba10",
+  keyLockingSha1: "25b09d22d4d930179d376f67de7dcb51846351fa",
 };

@@ -46,7 +46,7 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EM, $AY, $BD } from "./parts/new-batch.gen.ts";
 import { $GE } from "./parts/has-payload.gen.ts";
-import { $EJ, $EH, $BI, $EI, $JO, $EW } from "./parts/read-waiting.gen.ts";
+import { $EJ, $EH, $BI, $EI, $JP, $EW } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
@@ -54,19 +54,19 @@ import { $HC } from "./parts/worker-lease.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $JZ, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
-import { $JR } from "./parts/forgotten-after.gen.ts";
-import { $JU } from "./parts/leases-of.gen.ts";
-import { $JV, $JX, $JY } from "./parts/unregister-workers.gen.ts";
+import { $BP, $BU, $BN, $KA, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
+import { $JS } from "./parts/forgotten-after.gen.ts";
+import { $JV } from "./parts/leases-of.gen.ts";
+import { $JW, $JY, $JZ } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $HF } from "./parts/wait-again.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $HI } from "./parts/revoke.gen.ts";
-import { $JS } from "./parts/lost-for.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
-import { $JT } from "./parts/note-worker.gen.ts";
+import { $JT } from "./parts/lost-for.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
+import { $JU } from "./parts/note-worker.gen.ts";
 import { $EU } from "./parts/plain.gen.ts";
 import { $EV } from "./parts/try-store.gen.ts";
 import { $GH } from "./parts/working-record.gen.ts";
@@ -125,7 +125,7 @@ end
 local ao={ak}
 af=al
 if af and#ac<y then
-${$JK}local ap,aq,ar,as=JK(ak[EH])
+${$JL}local ap,aq,ar,as=JL(ak[EH])
 ai=0
 if t==''or ah<as or ah>=as+tonumber(t)then
 ${$AQ}${$AR}${$BO}${$BP}${$BQ}af,ae=BQ(e,f,ag)
@@ -133,7 +133,7 @@ if af then
 ai=ae.next_due
 end
 if af and t~=''then
-${$JL}ak[EH]=JL(ap,aq,ar,ah)
+${$JM}ak[EH]=JM(ap,aq,ar,ah)
 if aq==0 then
 ${$AK}AK(am,'~wake',ak[EH])
 end
@@ -141,7 +141,7 @@ end
 end
 end
 if af then
-${$AK}${$GK}${$JK}${$JL}${$JN}${$EV}${$JO}${$EW}ad=
+${$AK}${$GK}${$JL}${$JM}${$JO}${$EV}${$JP}${$EW}ad=
 EW(e,g,ac,ao,z,o,p,n,q,ag,ai,am)
 end
 if ad then
@@ -190,10 +190,10 @@ AN('RPUSH',a,AO(ac or{},1))
 return ab
 end
 end
-${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EM}${$GE}${$AY}${$AZ}${$BA}${$EJ}${$BB}${$CM}${$CP}${$CR}${$EH}${$EQ}${$BC}${$BD}${$BE}${$FU}${$GM}${$GN}${$HC}${$BF}${$BG}${$CA}${$CB}${$FO}${$BH}${$BK}${$BL}${$FF}${$FJ}${$FQ}${$FV}${$FW}${$BS}${$DC}${$DD}${$DE}${$DQ}${$DR}${$EI}${$EK}${$EL}${$EN}${$BO}${$BP}${$BU}${$BN}${$JR}${$JU}${$JV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$JZ}${$BR}${$BT}${$BV}${$HJ}${$ER}${$EO}${$EP}${$ES}${$ET}${$JK}${$JL}${$JN}${$JT}${$BM}ad=BM(ag,ah,ac,ae)
+${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EM}${$GE}${$AY}${$AZ}${$BA}${$EJ}${$BB}${$CM}${$CP}${$CR}${$EH}${$EQ}${$BC}${$BD}${$BE}${$FU}${$GM}${$GN}${$HC}${$BF}${$BG}${$CA}${$CB}${$FO}${$BH}${$BK}${$BL}${$FF}${$FJ}${$FQ}${$FV}${$FW}${$BS}${$DC}${$DD}${$DE}${$DQ}${$DR}${$EI}${$EK}${$EL}${$EN}${$BO}${$BP}${$BU}${$BN}${$JS}${$JV}${$JW}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JT}${$JY}${$JZ}${$KA}${$BR}${$BT}${$BV}${$HJ}${$ER}${$EO}${$EP}${$ES}${$ET}${$JL}${$JM}${$JO}${$JU}${$BM}ad=BM(ag,ah,ac,ae)
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "22c24df0b1e371c36e3e7dd78f1be66edeac4f4d",
-  keyLockingSha1: "5c67b5368faa7fa7dc24548d284fe4e7af6db74b",
+  sha1: "bd61adbd91dc90632befb5913eaa4b8657fa76a3",
+  keyLockingSha1: "47feab29f8c09d8e11a55e43f0f4b494940416c9",
 };

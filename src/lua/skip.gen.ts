@@ -45,16 +45,17 @@ import { $FV } from "./parts/first-line.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $JQ } from "./parts/record-wake.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "./parts/open-groups-later.gen.ts";
-import { $KG } from "./parts/leave-stopped.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
+import { $KG } from "./parts/parse-line.gen.ts";
+import { $KH } from "./parts/leave-stopped.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -86,18 +87,18 @@ elseif m.state~=FY.rejected or not GE(k)then
 return{'not_dead_letter'}
 end
 ${$AH}${$AI}${$AJ}i.now=AJ(f)
-${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$CR_}CR(i,{m})
-${$FG}${$FH}${$KA}${$KE}${$KG}if not KG(i,m,g)then
+${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KG}${$CR_}CR(i,{m})
+${$FG}${$FH}${$KB}${$KF}${$KH}if not KH(i,m,g)then
 return{'skipped',0}
 end
-${$CY}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$X_}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}local n=FQ(i)
+${$CY}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KC}${$KD}${$KE}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}local n=FQ(i)
 if n then
 return n
 end
 local o=h~=''and redis.call('EXISTS',a)>0
-${$JK}${$JL}${$JN}${$JM}${$JP}return{'skipped',o and JP(e,{j[5],j[3]},i.now,h)and 1 or 0}
+${$JL}${$JM}${$JO}${$JN}${$JQ}return{'skipped',o and JQ(e,{j[5],j[3]},i.now,h)and 1 or 0}
 `;
   },
-  sha1: "dd84d65a87a26dea4f3134ddeda5818c62bfc33e",
-  keyLockingSha1: "142123ead170fac7e3ea2c2cbcf2cd59c6c6ae54",
+  sha1: "55a3823af65a6903a5e0546a292f42b110823f8e",
+  keyLockingSha1: "4c3d8a7a653396d7a4926640b5e7a0cc99ceb357",
 };

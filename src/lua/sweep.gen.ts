@@ -48,21 +48,21 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
 import { $HC } from "./parts/worker-lease.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $JZ, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
-import { $JR } from "./parts/forgotten-after.gen.ts";
-import { $JU } from "./parts/leases-of.gen.ts";
-import { $JV, $JX, $JY } from "./parts/unregister-workers.gen.ts";
+import { $BP, $BU, $BN, $KA, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
+import { $JS } from "./parts/forgotten-after.gen.ts";
+import { $JV } from "./parts/leases-of.gen.ts";
+import { $JW, $JY, $JZ } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
 import { $HE } from "./parts/score-when-due.gen.ts";
 import { $HF } from "./parts/wait-again.gen.ts";
 import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $HI } from "./parts/revoke.gen.ts";
-import { $JS } from "./parts/lost-for.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JT } from "./parts/lost-for.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
+import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $JQ } from "./parts/record-wake.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
@@ -157,7 +157,7 @@ end
 end
 local af,ag,ah,ai=0,0,0,false
 if not x or x.due then
-${$DF}${$CY}${$FZ}${$GD}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BU}${$BN}${$JR}${$JU}${$JV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$JZ}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
+${$DF}${$CY}${$FZ}${$GD}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BU}${$BN}${$JS}${$JV}${$JW}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JT}${$JY}${$JZ}${$KA}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
 end
 z=z or ai or ae or af==t
 ab,ac=ab+ag,ac+ah
@@ -173,11 +173,11 @@ if am then
 aj=am
 end
 end
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JK}${$JL}${$JN}${$JM}${$JP}local function ak()
+${$DF}${$DH}${$DJ}${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JQ}local function ak()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return JP(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
+return JQ(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
 end
 w[2],w[3],w[4],w[5]=af,ab,ac,y
 w[6],w[7],w[8]=z and 1 or 0,ad+aa,ak()and 1 or 0
@@ -185,6 +185,6 @@ w[9]=aj
 return w
 `;
   },
-  sha1: "27381ef872e26810699f8efa56cfd4eaba30232c",
-  keyLockingSha1: "cce0f3dc9bbe378bc0ed8d1c73a62f1eb1d1f526",
+  sha1: "e6a2e632953a8098dbae47a6943f780e96df6dae",
+  keyLockingSha1: "8b823d441d84250b77bb32164cfdd23266b39be8",
 };

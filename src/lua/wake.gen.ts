@@ -6,7 +6,7 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -16,14 +16,14 @@ local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
 local e=redis.call('HGET',a,'~wake')
-${$JK}local f,g,h=JK(e)
+${$JL}local f,g,h=JL(e)
 if d>=f and d<f+tonumber(c)then
 return{'ok',0}
 end
-${$AS}${$AU}${$JL}${$JN}local i=AU(a,{'~wake',JN(d,math.max(tonumber(c),h),e)})
+${$AS}${$AU}${$JM}${$JO}local i=AU(a,{'~wake',JO(d,math.max(tonumber(c),h),e)})
 return{'ok',i and 0 or 1}
 `;
   },
-  sha1: "b388b142d8a8f01c28b1d88c1fb3b6ddbb24395c",
-  keyLockingSha1: "6ef7601a1413a5544b3ba525d73b376bf65d3edb",
+  sha1: "21e48eef6c7c6f6bb297189b62f83ef471342223",
+  keyLockingSha1: "888b6bdbcdaf4c452812ca516d8097ef419d5c56",
 };

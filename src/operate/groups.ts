@@ -23,6 +23,10 @@ export interface GroupInfo extends GroupSettings {
   readonly working: number;
   /** Tasks that wait for the limits of the group. */
   readonly limited: number;
+  /** In a group in strict order, tasks that wait until those before them have ended. */
+  readonly inLine: number;
+  /** The id of the dead letter that has stopped the group; null if none has. */
+  readonly stoppedBy: string | null;
 }
 
 export interface GroupPage {
@@ -81,8 +85,13 @@ export const isLimited = ({
 const withReleased = (group: GroupInfo): GroupInfo =>
   isLimited(group) ? group : { ...group, ready: group.ready + group.limited, limited: 0 };
 
-const sumOfGroup = (counts: readonly Pick<GroupInfo, "ready" | "working" | "limited">[]) => ({
+/** What a group's tasks do: all but its names and settings. */
+type GroupCounts = Pick<GroupInfo, "ready" | "working" | "limited" | "inLine" | "stoppedBy">;
+
+const sumOfGroup = (counts: readonly GroupCounts[]): GroupCounts => ({
   ready: counts.reduce((sum, { ready }) => sum + ready, 0),
   working: counts.reduce((sum, { working }) => sum + working, 0),
   limited: counts.reduce((sum, { limited }) => sum + limited, 0),
+  inLine: counts.reduce((sum, { inLine }) => sum + inLine, 0),
+  stoppedBy: counts.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
 });

@@ -13,6 +13,7 @@ import { failWorker } from "../lua/fail-worker.gen.ts";
 import { forgetWorker } from "../lua/forget-worker.gen.ts";
 import { listWorkers } from "../lua/list-workers.gen.ts";
 import { deleteQueue } from "../lua/delete-queue.gen.ts";
+import { readGroupCounts } from "../kernel/scripts/settings-scripts.ts";
 import { readRecords } from "../kernel/scripts/count-script.ts";
 import type { Reply } from "../kernel/transport.ts";
 
@@ -92,7 +93,7 @@ export const listGroupsScript = {
       groups: reader.rest((item) => ({
         group: item.text(),
         settings: readSettings(item.text()),
-        counts: { ready: item.integer(), working: item.integer(), limited: item.integer() },
+        counts: readGroupCounts(item),
       })),
     };
   },

@@ -1,5 +1,6 @@
 import { operatorOf } from "../open/operator.ts";
 import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
+import { linked } from "../features/linked/index.ts";
 import { type Keys, queueKeys, readShardName, registryKey } from "../kernel/names/keys.ts";
 import { type Open, opening } from "../open/opening.ts";
 import { LAST_INSTANT } from "../kernel/options/instants.ts";
@@ -38,14 +39,14 @@ export class TestDatabase {
     this.#prefix = prefix;
     this.#database = new EmbeddedDatabase({ now: () => this.#now });
     const transport = embedded(this.#database);
-    this.transport = {
+    this.transport = linked({
       ...transport,
       send: async (commands, options) => {
         const outcomes = await transport.send(commands, options);
         this.log.add(commands, outcomes);
         return outcomes;
       },
-    };
+    });
   }
 
   get now(): number {

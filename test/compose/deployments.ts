@@ -6,12 +6,22 @@ import {
   type FoundTasks,
   type HealthReport,
   type NewTask,
+  Operator,
   type QueueCounts,
   type TaskInfo,
 } from "../../src/index.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { QUEUE } from "../support/rig.ts";
-import { addTo, type Front, type Given, routeOf, type StartFront, eventsIn, storedIn } from "./front.ts";
+import {
+  addTo,
+  type Front,
+  type Given,
+  routeOf,
+  type StartFront,
+  eventsIn,
+  storedIn,
+  until,
+} from "./front.ts";
 import { platforms } from "./platforms.ts";
 
 const ORIGIN = "https://deployment.test";
@@ -100,8 +110,12 @@ export const deployment =
       CRON_SECRET: "the-secret-of-the-cron-of-tests",
       ...(given.prefix !== undefined && { SLUICE_PREFIX: given.prefix }),
     });
-    // Applies what is declared.
+    // Applies what is declared. A server has begun to do so at its start.
     await cron();
+    const { transport } = rig;
+    const { order = null } = given.declaration;
+    const operator = new Operator(QUEUE, { transport, prefix: given.prefix });
+    await until(async () => (await operator.settings()).order === order);
     return {
       ...ownPages(fetch),
       run: cron,

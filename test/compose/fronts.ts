@@ -1,5 +1,6 @@
 import { operations } from "../../src/http/operations/index.ts";
 import { createClient } from "../../src/client/index.ts";
+import { linked } from "../../src/features/linked/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import {
   applyQueues,
@@ -35,7 +36,7 @@ import type { FrontName } from "./table.ts";
 
 /** A program that makes its own queue, and drains and sweeps it. */
 const library: StartFront = async (rig, { declaration, handler, concurrency, prefix, tracing }) => {
-  const { transport } = rig;
+  const transport = declaration.order ? linked(rig.transport) : rig.transport;
   const declared = defineQueue(QUEUE, declaration);
   const { failed } = await applyQueues(transport, [declared], { prefix });
   if (failed.length > 0) throw new Error(JSON.stringify(failed));

@@ -5,6 +5,7 @@ const featureNames = [
   "encryption",
   "offload",
   "groups",
+  "order",
   "maxWorking",
   "rate",
   "schedules",

@@ -14,6 +14,7 @@ import type { DefinedOptions } from "../../src/open/definition.ts";
 import type { QueueOptions } from "../../src/open/options.ts";
 import { openTelemetry } from "../../src/features/tracing/open-telemetry.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
+import { linked } from "../../src/features/linked/index.ts";
 import { offload as offloading } from "../../src/features/offload/offload.ts";
 import { toConsole } from "../../src/log/logger.ts";
 import { encrypting } from "../support/encrypting.ts";
@@ -133,6 +134,7 @@ test("a queue of a request has each option of its app and its declaration, excep
   const { schema: _, maxBytes: __, now: ___, tracing: ____, layer: _____, ...others } = every;
   expect(options).toEqual({
     ...others,
+    transport: linked(transport),
     encryption: null,
     wake: { ...wake, onError: expect.any(Function) },
     onDeadLetter: expect.any(Function),
@@ -150,7 +152,8 @@ test("a queue of a deployment has each option of the deployment and its declarat
     { queues: [emails], tracing, offload: () => offload },
     { transport: () => transport, budget: "10s", afterResponse: "any", coalesce: "in-flight" },
   );
-  const { now: _, wake: __, onDeadLetter: ___, layer: ____, ...others } = every;
+  const { now: _, wake: __, onDeadLetter: ___, layer: ____, ...declared } = every;
+  const others = { ...declared, transport: linked(transport) };
   const { options } = service.open("emails").queue() as unknown as { options: QueueOptions };
   expect(options).toEqual(others);
   const own = service.tools().queue("emails") as unknown as { options: QueueOptions };

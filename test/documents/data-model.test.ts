@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { Queue } from "../../src/index.ts";
+import { linked } from "../../src/features/linked/index.ts";
+import { Operator, Queue } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 
 // Small hashes then keep the order in which their fields were written, so that HGETALL has one answer.
@@ -106,4 +107,26 @@ test("the example of lua/groups.md is what Redis has", async () => {
   await reports.enqueue("second", { id: "a2", group: "acme" });
   await reports.enqueue("urgent", { id: "z1", group: "zen", priority: 5 });
   await compare(shown[0]);
+});
+
+test("the example of lua/order.md is what Redis has", async () => {
+  const transport = linked(rig.transport);
+  const now = () => rig.now;
+  const { code, shown } = exampleOf("order.md");
+  expect([code.length, shown.length]).toEqual([3, 3]);
+  for (const lines of code) expect(source).toContain(lines);
+  names.clear();
+
+  const ledger = new Queue("ledger", { transport, now });
+  const operator = new Operator("ledger", { transport, now });
+  await operator.configure({ order: "strict", onDead: "stop" });
+  for (const id of ["a1", "a2", "a3"]) await ledger.enqueue(100, { id, group: "acme" });
+  await compare(shown[0]);
+
+  const [entry] = await ledger.dequeue();
+  await entry?.reject({ error: "no such account" });
+  await compare(shown[1]);
+
+  await operator.skip("a1");
+  await compare(shown[2]);
 });

@@ -64,7 +64,7 @@ describe("docs/metrics.md", () => {
 
   test("says what a scrape costs", () => {
     const empty = { queue: "q", oldestAge: null, nextDueAt: null, broken: 0, workers: 0, paused: false };
-    const idle = { ...empty, pending: 0, delayed: 0, working: 0, rejected: 0 };
+    const idle = { ...empty, stoppedGroups: 0, pending: 0, delayed: 0, working: 0, rejected: 0 };
     const busy = countCommands({ ...idle, pending: 1, delayed: 1, working: 1 });
     const row = (name: string, inUse: number, unused: number) => {
       const commands = 3 + inUse * busy + unused * countCommands(idle);

@@ -9,7 +9,8 @@ const settings = async () => (await ask("GET", `${path()}/settings`)).body;
 const group = (name: string) => `${path()}/groups/${encodeURIComponent(name)}`;
 
 it("queues are counted, and listed with their counts if asked", async () => {
-  const zeros = { pending: 0, delayed: 0, working: 0, rejected: 0, broken: 0, workers: 0, paused: false };
+  const none = { pending: 0, delayed: 0, working: 0, rejected: 0, broken: 0, workers: 0, stoppedGroups: 0 };
+  const zeros = { ...none, paused: false };
   expect(await counts()).toEqual({ queue: queue(), ...zeros, oldestAge: null, nextDueAt: null });
   await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }, { payload: 3, delay: "1h" }] });
   await pull();
@@ -51,7 +52,7 @@ describe("groups", () => {
     const name = "tenant/7;%41";
     await enqueue({ tasks: [1, 2, 3].map((payload) => ({ payload, group: name })) });
     const of = { queue: queue(), group: name };
-    const untouched = { paused: false, weight: 1, maxWorking: null, rate: null };
+    const untouched = { paused: false, weight: 1, maxWorking: null, rate: null, order: null, onDead: null };
     const waiting = { ready: 3, working: 0, limited: 0 };
     expect((await ask("GET", group(name))).body).toEqual({ ...of, ...untouched, ...waiting });
     const json = { paused: false, weight: 3, maxWorking: 1 };

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { Redis } from "@upstash/redis";
 import { Operator, Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
+import { linkedScripts } from "../../src/lua/linked.gen.ts";
 import { keyLocking, type Transport } from "../../src/kernel/transport.ts";
 import { upstash } from "../../src/transports/upstash.ts";
 import { scripts } from "./bindings.ts";
@@ -48,7 +49,8 @@ export function useBilled(): Billed {
     billed.gateway = await startGateway({ redisUrl: redis.url });
     const { url, token } = billed.gateway;
     billed.client = new Redis({ url, token });
-    for (const { source } of scripts) await billed.client.scriptLoad(keyLocking + source);
+    const linked = await Promise.all(Object.values(linkedScripts).map((load) => load()));
+    for (const { source } of [...scripts, ...linked]) await billed.client.scriptLoad(keyLocking + source);
   });
   beforeEach(async () => {
     const { url, token } = billed.gateway;

@@ -137,6 +137,10 @@ const queueChanges: FieldTexts = {
   events: "Whether the queue publishes events of its tasks.",
   statistics:
     "Whether the queue counts events of its tasks: per minute for an hour, per five minutes for a day.",
+  order:
+    "`strict`: of each group, one task at a time is worked on, in the order in which they were added. The next one begins when it has ended, and not while it waits for another attempt.",
+  onDead:
+    "In strict order, what follows a dead letter: the next task of its group (`continue`), or none (`stop`) until it is redriven, deleted or skipped. Default continue.",
 };
 
 const newSchedule: FieldTexts = {

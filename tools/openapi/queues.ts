@@ -8,7 +8,16 @@ import { queueEvents } from "../../src/kernel/tasks/events.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const unlimited = { maxWorking: null, rate: null };
-export const settings = { paused: false, ...unlimited, maxPending: 10_000, events: false, statistics: true };
+export const settings = {
+  paused: false,
+  ...unlimited,
+  maxPending: 10_000,
+  events: false,
+  statistics: true,
+  order: null,
+  onDead: "continue",
+};
+const ofQueue = { order: null, onDead: null };
 export const none = Object.fromEntries(queueEvents.map((event) => [event, 0]));
 export const period = {
   ...none,
@@ -28,6 +37,7 @@ const exampleGroup = {
   paused: false,
   weight: 2,
   ...unlimited,
+  ...ofQueue,
   ready: 40,
   working: 5,
   limited: 0,
@@ -43,6 +53,7 @@ export const counts = {
   broken: 0,
   workers: 2,
   paused: false,
+  stoppedGroups: 0,
 };
 
 export const queues: readonly OperationText[] = [
@@ -165,6 +176,7 @@ export const queues: readonly OperationText[] = [
         limits: { maxWorking: 50, rate: { most: 100, per: "1m" }, maxPending: 10_000 },
         "without limits": { maxWorking: null, rate: null },
         "counts and events": { statistics: true, events: true },
+        "a strict order": { order: "strict", onDead: "stop" },
       },
     },
     responses: {
@@ -229,7 +241,7 @@ export const queues: readonly OperationText[] = [
       200: {
         description: "The new settings.",
         schemas: ["GroupSettings"],
-        examples: { some: { paused: false, weight: 2, ...unlimited } },
+        examples: { some: { paused: false, weight: 2, ...unlimited, ...ofQueue } },
       },
     },
   },

@@ -85,6 +85,8 @@ export const SETTINGS = [
   "maxPending",
   "events",
   "statistics",
+  "order",
+  "onDead",
 ] as const satisfies readonly (keyof DeclaredSettings)[];
 
 /** The options of a declaration that are those of a `Queue`. */

@@ -201,7 +201,8 @@ export class DeepPass {
     do {
       const page = await this.#scanPage({ part: "tasks", cursor });
       for (const entry of page.expected) expected.set(entry.id, entry);
-      for (const { name, state } of page.groups) groups.set(name, state);
+      // A group with a line is there twice.
+      for (const { name, state } of page.groups) groups.set(name, state || (groups.get(name) ?? ""));
       for (const { group } of page.members) if (!groups.has(group)) groups.set(group, "");
       cursor = page.cursor;
     } while (cursor !== "0" && expected.size < this.#maxExpected);

@@ -2152,7 +2152,8 @@ export const openapi: OpenApiDocument = {
                             "nextDueAt": 1792800030000,
                             "broken": 0,
                             "workers": 2,
-                            "paused": false
+                            "paused": false,
+                            "stoppedGroups": 0
                           }
                         }
                       ],
@@ -2228,7 +2229,8 @@ export const openapi: OpenApiDocument = {
                       "nextDueAt": 1792800030000,
                       "broken": 0,
                       "workers": 2,
-                      "paused": false
+                      "paused": false,
+                      "stoppedGroups": 0
                     }
                   }
                 }
@@ -2376,7 +2378,9 @@ export const openapi: OpenApiDocument = {
                       "rate": null,
                       "maxPending": 10000,
                       "events": false,
-                      "statistics": true
+                      "statistics": true,
+                      "order": null,
+                      "onDead": "continue"
                     }
                   }
                 }
@@ -2456,7 +2460,9 @@ export const openapi: OpenApiDocument = {
                       "rate": null,
                       "maxPending": 10000,
                       "events": false,
-                      "statistics": true
+                      "statistics": true,
+                      "order": null,
+                      "onDead": "continue"
                     }
                   }
                 }
@@ -2533,7 +2539,9 @@ export const openapi: OpenApiDocument = {
                       "rate": null,
                       "maxPending": 10000,
                       "events": false,
-                      "statistics": true
+                      "statistics": true,
+                      "order": null,
+                      "onDead": "continue"
                     }
                   }
                 }
@@ -2617,6 +2625,13 @@ export const openapi: OpenApiDocument = {
                     "statistics": true,
                     "events": true
                   }
+                },
+                "a-strict-order": {
+                  "summary": "a strict order",
+                  "value": {
+                    "order": "strict",
+                    "onDead": "stop"
+                  }
                 }
               }
             }
@@ -2642,7 +2657,9 @@ export const openapi: OpenApiDocument = {
                       },
                       "maxPending": 10000,
                       "events": false,
-                      "statistics": true
+                      "statistics": true,
+                      "order": null,
+                      "onDead": "continue"
                     }
                   }
                 }
@@ -2743,6 +2760,8 @@ export const openapi: OpenApiDocument = {
                           "weight": 2,
                           "maxWorking": null,
                           "rate": null,
+                          "order": null,
+                          "onDead": null,
                           "ready": 40,
                           "working": 5,
                           "limited": 0
@@ -2820,6 +2839,8 @@ export const openapi: OpenApiDocument = {
                       "weight": 2,
                       "maxWorking": null,
                       "rate": null,
+                      "order": null,
+                      "onDead": null,
                       "ready": 40,
                       "working": 5,
                       "limited": 0
@@ -2919,7 +2940,9 @@ export const openapi: OpenApiDocument = {
                       "paused": false,
                       "weight": 2,
                       "maxWorking": null,
-                      "rate": null
+                      "rate": null,
+                      "order": null,
+                      "onDead": null
                     }
                   }
                 }
@@ -3411,13 +3434,16 @@ export const openapi: OpenApiDocument = {
                           "broken": 0,
                           "workers": 2,
                           "paused": false,
+                          "stoppedGroups": 0,
                           "settings": {
                             "paused": false,
                             "maxWorking": null,
                             "rate": null,
                             "maxPending": 10000,
                             "events": false,
-                            "statistics": true
+                            "statistics": true,
+                            "order": null,
+                            "onDead": "continue"
                           },
                           "statistics": {
                             "on": true,
@@ -6528,6 +6554,35 @@ export const openapi: OpenApiDocument = {
               }
             ],
             "description": "Whether the queue counts events of its tasks: per minute for an hour, per five minutes for a day."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "enum": [
+                  "strict"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "`strict`: of each group, one task at a time is worked on, in the order in which they were added. The next one begins when it has ended, and not while it waits for another attempt."
+          },
+          "onDead": {
+            "anyOf": [
+              {
+                "enum": [
+                  "continue",
+                  "stop"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "In strict order, what follows a dead letter: the next task of its group (`continue`), or none (`stop`) until it is redriven, deleted or skipped. Default continue."
           }
         },
         "additionalProperties": false,
@@ -6600,6 +6655,34 @@ export const openapi: OpenApiDocument = {
               }
             ],
             "description": "The most tasks (`most`) that are pulled in any period of the length `per`."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "enum": [
+                  "strict",
+                  "none"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "onDead": {
+            "anyOf": [
+              {
+                "enum": [
+                  "continue",
+                  "stop"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           }
         },
         "additionalProperties": false,
@@ -8553,6 +8636,11 @@ export const openapi: OpenApiDocument = {
                         "paused": {
                           "type": "boolean",
                           "description": "True while pulls return no tasks."
+                        },
+                        "stoppedGroups": {
+                          "type": "integer",
+                          "minimum": 0,
+                          "description": "Groups in strict order that a dead letter has stopped."
                         }
                       },
                       "required": [
@@ -8564,7 +8652,8 @@ export const openapi: OpenApiDocument = {
                         "nextDueAt",
                         "broken",
                         "workers",
-                        "paused"
+                        "paused",
+                        "stoppedGroups"
                       ]
                     },
                     {
@@ -8657,6 +8746,11 @@ export const openapi: OpenApiDocument = {
           "paused": {
             "type": "boolean",
             "description": "True while pulls return no tasks."
+          },
+          "stoppedGroups": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Groups in strict order that a dead letter has stopped."
           }
         },
         "required": [
@@ -8669,7 +8763,8 @@ export const openapi: OpenApiDocument = {
           "nextDueAt",
           "broken",
           "workers",
-          "paused"
+          "paused",
+          "stoppedGroups"
         ]
       },
       "Load": {
@@ -8820,6 +8915,11 @@ export const openapi: OpenApiDocument = {
                     "paused": {
                       "type": "boolean",
                       "description": "True while pulls return no tasks."
+                    },
+                    "stoppedGroups": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Groups in strict order that a dead letter has stopped."
                     },
                     "settings": {
                       "$ref": "#/components/schemas/QueueSettings"
@@ -9061,6 +9161,7 @@ export const openapi: OpenApiDocument = {
                     "broken",
                     "workers",
                     "paused",
+                    "stoppedGroups",
                     "settings",
                     "statistics",
                     "partitions"
@@ -9671,6 +9772,25 @@ export const openapi: OpenApiDocument = {
           "statistics": {
             "type": "boolean",
             "description": "Whether the queue counts events of its tasks."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "const": "strict"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Whether the tasks of each group are worked on one after the other; null: side by side."
+          },
+          "onDead": {
+            "enum": [
+              "continue",
+              "stop"
+            ],
+            "type": "string",
+            "description": "Whether a dead letter stops its group, if that has an order."
           }
         },
         "required": [
@@ -9679,7 +9799,9 @@ export const openapi: OpenApiDocument = {
           "rate",
           "maxPending",
           "events",
-          "statistics"
+          "statistics",
+          "order",
+          "onDead"
         ]
       },
       "GroupSettings": {
@@ -9731,13 +9853,45 @@ export const openapi: OpenApiDocument = {
               }
             ],
             "description": "The most tasks (`most`) that are pulled in any period of the length `per`; null: no limit."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "enum": [
+                  "strict",
+                  "none"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The order of its tasks; null: that of the queue."
+          },
+          "onDead": {
+            "anyOf": [
+              {
+                "enum": [
+                  "continue",
+                  "stop"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Whether a dead letter stops the group, if it has an order; null: as the queue says."
           }
         },
         "required": [
           "paused",
           "weight",
           "maxWorking",
-          "rate"
+          "rate",
+          "order",
+          "onDead"
         ]
       },
       "Group": {
@@ -9796,6 +9950,36 @@ export const openapi: OpenApiDocument = {
             ],
             "description": "The most tasks (`most`) that are pulled in any period of the length `per`; null: no limit."
           },
+          "order": {
+            "anyOf": [
+              {
+                "enum": [
+                  "strict",
+                  "none"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The order of its tasks; null: that of the queue."
+          },
+          "onDead": {
+            "anyOf": [
+              {
+                "enum": [
+                  "continue",
+                  "stop"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Whether a dead letter stops the group, if it has an order; null: as the queue says."
+          },
           "ready": {
             "type": "integer",
             "minimum": 0,
@@ -9818,6 +10002,8 @@ export const openapi: OpenApiDocument = {
           "weight",
           "maxWorking",
           "rate",
+          "order",
+          "onDead",
           "ready",
           "working",
           "limited"

@@ -42,15 +42,21 @@ const limits = {
   rate: setting(rate),
 };
 
+const onDead = setting(v.picklist(["continue", "stop"], 'must be "continue" or "stop"'));
+
 export const queueChanges = fields({
   ...limits,
   maxPending: setting(integer(1, 100_000_000)),
   events: setting(v.boolean()),
   statistics: setting(v.boolean()),
+  order: setting(v.picklist(["strict"], 'must be "strict"')),
+  onDead,
 });
 
 export const groupChanges = fields({
   paused: setting(v.boolean()),
   weight: setting(integer(1, 100)),
   ...limits,
+  order: setting(v.picklist(["strict", "none"], 'must be "strict" or "none"')),
+  onDead,
 });

@@ -20,6 +20,7 @@ export const counts = v.object({
   broken: described(count, "Entries without a valid record that pulls have set aside; 0 in a valid queue."),
   workers: described(count, "Workers of the queue that are not gone, or still have tasks."),
   paused: described(v.boolean(), "True while pulls return no tasks."),
+  stoppedGroups: described(count, "Groups in strict order that a dead letter has stopped."),
 });
 
 export const queues = v.object({
@@ -49,18 +50,33 @@ const limits = {
   ),
 };
 
+const onDead = v.picklist(["continue", "stop"]);
+
 export const queueSettings = v.object({
   paused: v.boolean(),
   ...limits,
   maxPending: limit("The most pending tasks before an enqueue is refused"),
   events: described(v.boolean(), "Whether the queue publishes events of its tasks."),
   statistics: described(v.boolean(), "Whether the queue counts events of its tasks."),
+  order: described(
+    v.nullable(v.literal("strict")),
+    "Whether the tasks of each group are worked on one after the other; null: side by side.",
+  ),
+  onDead: described(onDead, "Whether a dead letter stops its group, if that has an order."),
 });
 
 export const groupSettings = v.object({
   paused: described(v.boolean(), "True while pulls return no tasks of the group."),
   weight: described(count, "The group's share of the queue relative to other groups."),
   ...limits,
+  order: described(
+    v.nullable(v.picklist(["strict", "none"])),
+    "The order of its tasks; null: that of the queue.",
+  ),
+  onDead: described(
+    v.nullable(onDead),
+    "Whether a dead letter stops the group, if it has an order; null: as the queue says.",
+  ),
 });
 
 export const group = v.object({

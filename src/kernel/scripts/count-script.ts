@@ -8,7 +8,7 @@ const orNull = (value: number, none: number) => (value === none ? null : value);
 
 export const countScript = {
   script: count,
-  keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "dead", "workers"],
+  keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "dead", "workers", "fairByGroup"],
   args: ["testNow", "overview"],
   decode: (reply: Reply) => {
     const reader = okay("count", reply);
@@ -22,6 +22,7 @@ export const countScript = {
       broken: reader.integer(),
       workers: reader.integer(),
       paused: reader.integer() === 1,
+      stoppedGroups: reader.integer(),
     };
     if (reader.ended) return { counts, overview: undefined };
     const now = reader.integer();

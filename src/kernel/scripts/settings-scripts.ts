@@ -1,6 +1,6 @@
 /** Bindings of the scripts in lua/operate that read and write settings. */
 import { readSettings } from "../record/settings-record.ts";
-import { okay, type Binding } from "./binding.ts";
+import { okay, type Binding, type ReplyReader } from "./binding.ts";
 import { configure } from "../../lua/configure.gen.ts";
 import { settings } from "../../lua/settings.gen.ts";
 import type { Reply } from "../transport.ts";
@@ -16,6 +16,15 @@ export const configureScript = {
   },
 } as const satisfies Binding;
 
+/** What the tasks of a group do. */
+export const readGroupCounts = (reader: ReplyReader) => ({
+  ready: reader.integer(),
+  working: reader.integer(),
+  limited: reader.integer(),
+  inLine: reader.integer(),
+  stoppedBy: reader.text() || null,
+});
+
 export const settingsScript = {
   script: settings,
   keys: ["tasks"],
@@ -24,7 +33,7 @@ export const settingsScript = {
     const reader = okay("settings", reply);
     return {
       settings: readSettings(reader.text()),
-      counts: { ready: reader.integer(), working: reader.integer(), limited: reader.integer() },
+      counts: readGroupCounts(reader),
     };
   },
 } as const satisfies Binding;

@@ -23,6 +23,8 @@ export interface QueueCounts {
   readonly workers: number;
   /** True while the queue is paused, so that dequeue returns no task. */
   readonly paused: boolean;
+  /** Groups with a strict order that a dead letter has stopped. */
+  readonly stoppedGroups: number;
 }
 
 /** What a sweep did. */
@@ -43,18 +45,21 @@ export interface SweepCounts {
 export function sumOfCounts(counts: readonly Omit<QueueCounts, "queue">[]): Omit<QueueCounts, "queue"> {
   const [only] = counts;
   if (only && counts.length === 1) return only;
-  const sum = (name: "pending" | "delayed" | "working" | "rejected" | "broken") =>
-    counts.reduce((total, part) => total + part[name], 0);
-  const known = (name: "oldestAge" | "nextDueAt") => counts.flatMap((part) => part[name] ?? []);
+  const known = (name: Exclude<keyof QueueCounts, "queue" | "paused">) =>
+    counts.flatMap((part) => part[name] ?? []);
+  const sum = (name: Parameters<typeof known>[0]) => known(name).reduce((total, count) => total + count, 0);
+  const best = (of: typeof Math.max, name: "oldestAge" | "nextDueAt") =>
+    known(name).length > 0 ? of(...known(name)) : null;
   return {
     pending: sum("pending"),
     delayed: sum("delayed"),
     working: sum("working"),
     rejected: sum("rejected"),
-    oldestAge: known("oldestAge").length > 0 ? Math.max(...known("oldestAge")) : null,
-    nextDueAt: known("nextDueAt").length > 0 ? Math.min(...known("nextDueAt")) : null,
+    oldestAge: best(Math.max, "oldestAge"),
+    nextDueAt: best(Math.min, "nextDueAt"),
     broken: sum("broken"),
-    workers: Math.max(...counts.map(({ workers }) => workers)),
+    workers: Math.max(...known("workers")),
     paused: counts.some(({ paused }) => paused),
+    stoppedGroups: sum("stoppedGroups"),
   };
 }

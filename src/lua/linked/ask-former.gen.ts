@@ -7,10 +7,11 @@ import { $FS } from "../parts/default-result-ttl.gen.ts";
 import { $FT } from "../parts/default-dead-ttl.gen.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
 import { $GR } from "../parts/has-ended.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "../parts/open-groups-later.gen.ts";
-import { $KJ } from "../parts/blocked.gen.ts";
+import { $KG } from "../parts/parse-line.gen.ts";
+import { $KP } from "../parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
@@ -22,8 +23,8 @@ export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$CR_}${source.slice(7802, 14081)}${$KA}${$KB}${$KD}${$X_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$KC}${$KE}${$KF}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$KG}${$CR_}${source.slice(7802, 14081)}${$KB}${$KC}${$KE}${$X_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$KD}${$KF}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
   },
-  sha1: "ed3271c756c68fb0a868ecc0398eb7171655bbdf",
-  keyLockingSha1: "6c2a4a969a4024444be02663552c4e3325e26db5",
+  sha1: "17dbaf97e7ec56e68ba6d8de1026d45eed7f7f25",
+  keyLockingSha1: "c9c9b10c573c3e1e12d4d228121c2f99c61af6ff",
 };

@@ -3,13 +3,14 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
 import { $GR } from "../parts/has-ended.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "../parts/open-groups-later.gen.ts";
+import { $KG } from "../parts/parse-line.gen.ts";
 import { $HF_, $HF__ } from "../parts/wait-again-later.gen.ts";
-import { $KH } from "../parts/follow-score.gen.ts";
+import { $KI } from "../parts/follow-score.gen.ts";
 import { $AZ_ } from "../linked/parts.gen.ts";
-import { $KJ } from "../parts/blocked.gen.ts";
+import { $KP } from "../parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
@@ -22,8 +23,8 @@ export const dequeue: Script = {
   name: "dequeue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8489)}${source.slice(2130, 2297)}${source.slice(8656, 16085)}${source.slice(866, 1072)}${source.slice(16291, 17937)}${source.slice(1664, 1950)}${source.slice(18223, 19833)}${source.slice(2297, 2308)}${source.slice(19844, 29066)}${source.slice(1950, 2018)}${source.slice(29134, 29512)}${source.slice(1072, 1487)}${source.slice(29927, 39228)}${source.slice(2308, 2684)}${source.slice(39604, 43015)}${$DK}${$GR}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$KH}${$AZ_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}${source.slice(43015, 43038)}`;
+    return `${source.slice(0, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8489)}${source.slice(2130, 2297)}${source.slice(8656, 16085)}${source.slice(866, 1072)}${source.slice(16291, 17937)}${source.slice(1664, 1950)}${source.slice(18223, 19833)}${source.slice(2297, 2308)}${source.slice(19844, 29066)}${source.slice(1950, 2018)}${source.slice(29134, 29512)}${source.slice(1072, 1487)}${source.slice(29927, 39228)}${source.slice(2308, 2684)}${source.slice(39604, 43015)}${$DK}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$KI}${$AZ_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}${source.slice(43015, 43038)}`;
   },
-  sha1: "d0d27ed3f864b0a811156ee1806998042c5351d6",
-  keyLockingSha1: "dbb6accbbc3b3838f8880ff7c018c6825150dfed",
+  sha1: "6734b63f5ba6725f39db76dc108c3cc3aabf15c3",
+  keyLockingSha1: "1c9825dc585e3b7273d3bfff7c00c78a8cbb0c5b",
 };

@@ -3,11 +3,12 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
 import { $GR } from "../parts/has-ended.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "../parts/open-groups-later.gen.ts";
+import { $KG } from "../parts/parse-line.gen.ts";
 import { $HF_, $HF__ } from "../parts/wait-again-later.gen.ts";
-import { $KJ } from "../parts/blocked.gen.ts";
+import { $KP } from "../parts/blocked.gen.ts";
 import { $GV_ } from "../linked/parts.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
@@ -18,8 +19,8 @@ export const settle: Script = {
   name: "settle",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 4886)}${source.slice(773, 789)}${source.slice(4902, 5274)}${source.slice(789, 956)}${source.slice(5441, 13566)}${source.slice(956, 968)}${source.slice(13578, 18150)}${source.slice(968, 985)}${source.slice(18167, 18945)}${$DK}${$GR}${source.slice(18945, 22607)}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GV_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(22607, 22640)}`;
+    return `${source.slice(0, 4886)}${source.slice(773, 789)}${source.slice(4902, 5274)}${source.slice(789, 956)}${source.slice(5441, 13566)}${source.slice(956, 968)}${source.slice(13578, 18150)}${source.slice(968, 985)}${source.slice(18167, 18945)}${$DK}${$GR}${source.slice(18945, 22607)}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$GV_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(22607, 22640)}`;
   },
-  sha1: "2923502d74f9261a281cd43e79db96fb24c38db3",
-  keyLockingSha1: "ee9a01748521fc33fc28a04852e4e0b6d9407fa4",
+  sha1: "ec4e3dfc40189359d4f58546208f6d02076c82dd",
+  keyLockingSha1: "eb3f4c9a45ec34bb6567990e84448c972f4a6670",
 };

@@ -3,11 +3,12 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $FV } from "../parts/first-line.gen.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
-import { $KA, $KB, $KC, $KD, $KE, $X_, $KF, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
+import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
+import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $CR_, $GJ_, $GL_ } from "../parts/open-groups-later.gen.ts";
+import { $KG } from "../parts/parse-line.gen.ts";
 import { $HF_, $HF__ } from "../parts/wait-again-later.gen.ts";
-import { $KJ } from "../parts/blocked.gen.ts";
+import { $KP } from "../parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
@@ -19,8 +20,8 @@ export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(3532, 17940)}${$FV}${source.slice(17940, 21273)}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(21273, 21382)}${source.slice(5074, 17940)}${$FV}${source.slice(34248, 35067)}${source.slice(17940, 21055)}${source.slice(38182, 41286)}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(41286, 41533)}${source.slice(5074, 5190)}${source.slice(6282, 6510)}${source.slice(13052, 13279)}${source.slice(42104, 42964)}`;
+    return `${source.slice(0, 3532)}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(3532, 17940)}${$FV}${source.slice(17940, 21273)}${$DK}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(21273, 21382)}${source.slice(5074, 17940)}${$FV}${source.slice(34248, 35067)}${source.slice(17940, 21055)}${source.slice(38182, 41286)}${$DK}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(41286, 41533)}${source.slice(5074, 5190)}${source.slice(6282, 6510)}${source.slice(13052, 13279)}${source.slice(42104, 42964)}`;
   },
-  sha1: "c6f6651aab6b24a23639314fd1ccb31fcf696487",
-  keyLockingSha1: "de888bcc66f0507ef5933ed0ecf86c81c93d05f8",
+  sha1: "73ec4887e486e40d6e186fae204c3a5e10ca61f0",
+  keyLockingSha1: "f08e7d1853637561e8f15b49842059a6e409a561",
 };

@@ -198,13 +198,13 @@ redis.call('HINCRBY',b.keys.tasks,'~dropped',AH(b.ghosts))
 end
 end
 `;
-export const $JQ = `local function JQ(a,b,c)
+export const $JR = `local function JR(a,b,c)
 local d=a.plan
 local e=a.any_resent and 0 or nil
-if not JM(b[1],d.now,e)or DJ(b[2]or nil).paused then
+if not JN(b[1],d.now,e)or DJ(b[2]or nil).paused then
 return false
 end
-local f={'~wake',JN(d.now,c,b[1])}
+local f={'~wake',JO(d.now,c,b[1])}
 if FI(d,'HSET tasks')==0 then
 return not AU(d.keys.tasks,f)
 end

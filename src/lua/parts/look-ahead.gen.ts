@@ -35,7 +35,7 @@ end
 `;
 export const $BN = `local BN=60000
 `;
-export const $JZ = `local function JZ(a,b,c)
+export const $KA = `local function KA(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',AH(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 local k={}
@@ -53,12 +53,12 @@ local w=r and not string.find(r,'^1;%d+;%d')
 if not w then
 local x,y,z
 x,y,z,u,v=
-JY(a,q,b,HA-i-j,c)
+JZ(a,q,b,HA-i-j,c)
 i,j=i+x,j+y
 end
 AK(k,r and not u and i+j==t and s or nil)
-if w and JU(a,q,'0',1)[1]then
-AK(h,AH(b+JR/60),q)
+if w and JV(a,q,'0',1)[1]then
+AK(h,AH(b+JS/60),q)
 else
 AK((u or v)and g or f,q)
 end
@@ -66,8 +66,8 @@ end
 AN('HDEL',a.tasks,k)
 AN('ZREM',a.expiry,k)
 AN('ZADD',a.workers,h)
-JV(a,f)
-JV(a,g,true)
+JW(a,f)
+JW(a,g,true)
 local m,n=AR(a.workers),FL(a,b)
 if m then
 FH(n,'timers',AH(m),'~w')
@@ -105,7 +105,7 @@ end
 FQ(h)
 end
 if g then
-return JZ(a,c,d)
+return KA(a,c,d)
 end
 return 0,0,false
 end

@@ -36,7 +36,8 @@ AK(f,b[k],'.'..b[k])
 end
 local h=HS(a,f)
 if g==3 then
-a.newer,a.lease=FX(h[1]),tonumber(h[2]or 0)
+a.newer,a.lease=DK(h[1]),tonumber(h[2]or 0)
+a.plan.settings=DJ(h[1]or nil)
 end
 for l=g,#f,2 do
 local m={id=f[l],expected=0}
@@ -79,15 +80,15 @@ end
 return e
 end
 `;
-export const $JB = `local function JB(a)
+export const $JC = `local function JC(a)
 local b=a.state
 return b==FY.waiting or b==FY.working or b==FY.ghost or GR(a)
 end
 `;
-export const $JC = `local function JC(a,b)
+export const $JD = `local function JD(a,b)
 local c,d=b.id,GG(b.record)
 local e=c==HM or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and JB(d)and#d.version<=15 and#d.lease_number<=15
+local f=e and JC(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and GE(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
@@ -102,14 +103,14 @@ b.task=GI(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-export const $JD = `local function JD(a,b)
+export const $JE = `local function JE(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=CF(tonumber(b.fair or 0))
 local j=g and CJ(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and CJ(d)and h==f and i<JA then
+elseif b.fair and CJ(d)and h==f and i<JB then
 return'fair'
 elseif j and math.floor(g/CH)==j*CG/CH+9-f then
 return'limited'
@@ -118,9 +119,9 @@ return'delayed'
 end
 end
 `;
-export const $JE = `local function JE(a,b)
+export const $JF = `local function JF(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=JD(a,b)
+local f=JE(a,b)
 if HY(a,b,f)then
 HP(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
@@ -129,7 +130,7 @@ if f=='fair'then
 AK(a.turns,c,CY(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=IY and math.floor(g)or a.now
+local h=g>=0 and g<=IZ and math.floor(g)or a.now
 local i=HE(d,h)
 if g~=tonumber(i)then
 FH(e,'ZADD delayed',i,c)
@@ -142,7 +143,7 @@ end
 end
 end
 `;
-export const $JF = `local function JF(a,b)
+export const $JG = `local function JG(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
 HY(a,b)
@@ -154,7 +155,7 @@ if HY(a,b,'working')then
 HP(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+IZ then
+if e<0 or e>a.now+JA then
 AK(a.deadlines,AH(a.now),c)
 HP(a,'time_broken',c)
 end
@@ -168,7 +169,7 @@ HP(a,'control_broken','~lease')
 end
 end
 `;
-export const $JG = `local function JG(a,b)
+export const $JH = `local function JH(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==FY.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -184,7 +185,7 @@ if f and not b.dead then
 FH(e,'ZADD dead',d.ended_at or AH(a.now),c)
 HP(a,'place_missing',c)
 end
-if not h or h>a.now+IZ then
+if not h or h>a.now+JA then
 local i=(f or d.state==FY.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+AF)
 FH(e,'ZADD expiry',AH(h),c)
@@ -200,7 +201,7 @@ HP(a,'record_incomplete',c)
 end
 end
 `;
-export const $JH = `local function JH(a,b)
+export const $JI = `local function JI(a,b)
 local c,d=b.id,b.task
 local e=d.state~=FY.ghost and(b.had_fixed or b.had_record)
 if HY(a,b)or e then
@@ -214,19 +215,57 @@ b.record=f
 and(d.state==FY.ghost and b.record or GO(FY.ghost,d.ghosts,d.version))
 end
 `;
-export const $JI = `local function JI(a,b)
+export const $JJ = `local function JJ(a,b)
 local c=b.task
 b.waits=0
 if GR(c)or(b.fixed==''and not b.record)then
-JG(a,b)
-elseif not b.live or c.state==FY.ghost then
 JH(a,b)
+elseif not b.live or c.state==FY.ghost then
+JI(a,b)
 elseif c.state==FY.working then
-JF(a,b)
+JG(a,b)
 else
-JE(a,b)
+JF(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',AH(b.waits)},';')
 end
+`;
+export const $KK = `local function KK(a)
+local b=a.plan.settings
+return b and b.o
+end
+`;
+export const $JE_ = `JE=(function(a)
+return function(b,c)
+local d,e,f=b.plan,c.task,tonumber(c.delayed)
+local g,h=tonumber(c.limited),tonumber(c.fair)
+if not(KK(b)and e.group and(g or h))then
+return a(b,c)
+end
+CR(d,{e})
+local i=d.groups[e.group]
+local j=not i.line.ordered or c.id==i.line.head
+if KJ(g)and not(f and f>=b.now+1)and not(h and j)then
+return'limited'
+end
+local k,l=tonumber(i.settings.number),e.priority
+local m=k and k*CG/CH+9
+if(h and CF(h)==0)or(g and math.floor(g/CH)==m)then
+e.priority=nil
+end
+local n=a(b,c)
+e.priority=l
+return n
+end
+end)(JE)
+`;
+export const $JF_ = `JF=(function(a)
+return function(b,c)
+a(b,c)
+if c.limited and KJ(c.limited)then
+AK(b.turns,c.id,CY('~'..c.task.group,c.limited,c.id))
+end
+end
+end)(JF)
 `;

@@ -36,9 +36,9 @@ export const $EI = `local function EI(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-export const $JO = `local function JO(a)
-local b,c,d,e=JK(a)
-return e>0 and JL(0,0,0,e)or''
+export const $JP = `local function JP(a)
+local b,c,d,e=JL(a)
+return e>0 and JM(0,0,0,e)or''
 end
 `;
 export const $EW = `local function EW(
@@ -59,7 +59,7 @@ local m,n,o=d[1],1,EI(c,1)
 local p,q,r,s,t,u,v,w=unpack(m,1,EH)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
-local z=w and select(2,JK(w))>0
+local z=w and select(2,JL(w))>0
 if r or t or y or not x or m.err then
 return nil
 elseif#c==0 then
@@ -68,7 +68,7 @@ if g=='1'then
 AK(aa,e,f)
 end
 if z then
-AK(aa,'~wake',JO(w))
+AK(aa,'~wake',JP(w))
 end
 return(#aa==0 or EV(b,aa))and{'ok',k}or nil
 end
@@ -142,7 +142,7 @@ aq[bc+4]=ax
 end
 ap[2],ap[4]=al,f..' '..table.concat(c,' ')
 if z then
-AK(ap,'~wake',JN(ad,nil,w))
+AK(ap,'~wake',JO(ad,nil,w))
 end
 local ar=redis.pcall('ZADD',a,unpack(an))
 local as=ar==#c and EV(b,ap)

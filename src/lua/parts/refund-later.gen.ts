@@ -2,11 +2,11 @@
 
 export const $AB_ = `AB=(function(a)
 return function(b,c,d,e,f)
-local g,h=KA(b,d)
+local g,h=KB(b,d)
 if g and e==b.keys.limited and tonumber(f)<CG then
-return KC(b,h,c,f)
+return KD(b,h,c,f)
 elseif g and e==b.keys.fair then
-KH(d,f)
+KI(d,f)
 end
 return a(b,c,d,e,f)
 end

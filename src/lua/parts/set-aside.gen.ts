@@ -30,7 +30,7 @@ end
 return g
 end
 `;
-export const $IZ = `local IZ=630720000000
+export const $JA = `local JA=630720000000
 `;
-export const $IY = `local IY=8640000000000000
+export const $IZ = `local IZ=8640000000000000
 `;

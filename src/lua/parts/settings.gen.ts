@@ -19,30 +19,34 @@ export const $ID = `local ID=131071
 `;
 export const $IE = `local IE=65536
 `;
-export const $IG = `local function IG(a,b,c,d)
-local e,f,g=a.plan,DJ(c),string.find(c,'^1')~=nil
-if FX(c)then
+export const $IG = `local function IG(a)
+local b,c=DJ(a),string.find(a,'^[12]')~=nil
+for g,h in pairs(b)do
+c=c and string.find(h,IC[g]or'')~=nil
+end
+return c and b or nil
+end
+`;
+export const $IH = `local function IH(a,b,c,d)
+local e,f=a.plan,IG(c)
+if DK(c)then
 return d
-end
-for k,l in pairs(f)do
-g=g and string.find(l,IC[k]or'')~=nil
-end
-if not g then
+elseif not f then
 HV(a,b)
 FH(e,'HDEL tasks',b)
 return d
 end
-local h=tonumber(f.number)
-local i=b~='~set'and(f.max_working or f.rate or f.paused or h)
-if i and(h or ID)>=ID then
-h=math.max(d,IE)+1
-f.number=AH(h)
+local g=tonumber(f.number)
+local h=b~='~set'and(f.max_working or f.rate or f.paused or g)
+if h and(g or ID)>=ID then
+g=math.max(d,IE)+1
+f.number=AH(g)
 FH(e,'HSET tasks',b,DL(f))
 HP(a,'control_broken',b)
-elseif i and h>d then
+elseif h and g>d then
 HP(a,'control_broken','~groups')
 end
-return i and math.max(d,h)or d
+return h and math.max(d,g)or d
 end
 `;
 export const $DL_ = `DL=(function(a)
@@ -55,4 +59,9 @@ end
 return a(b)
 end
 end)(DL)
+`;
+export const $IC_ = `IC=(function(a)
+a.o,a.d='^[01]$','^[01]$'
+return a
+end)(IC)
 `;

@@ -448,7 +448,7 @@ error('~lease is not a number')
 end
 local y=x.rate or''
 r,s=y,x.alarm
-local z,aa=JK(x.wake)
+local z,aa=JL(x.wake)
 if aa>0 then
 t=x.wake
 end
@@ -548,7 +548,7 @@ elseif z then
 AK(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-JT(n,m,b.info,s)
+JU(n,m,b.info,s)
 return FQ(n)or z
 end
 return z
@@ -557,7 +557,7 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-JT(n,m,b.info,s)
+JU(n,m,b.info,s)
 end
 EN(o)
 n.drained=o.drained
@@ -566,7 +566,7 @@ local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-FH(n,'HSET tasks','~wake',JN(n.now,nil,t))
+FH(n,'HSET tasks','~wake',JO(n.now,nil,t))
 end
 local ac=BH(n,o,p,ab)or FQ(n)
 if ac then

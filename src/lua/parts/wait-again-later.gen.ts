@@ -2,9 +2,9 @@
 
 export const $HF_ = `HF=(function(a)
 return function(b,c,d,e,f,g)
-local h,i=KA(b,d)
+local h,i=KB(b,d)
 if h and h.head==c then
-KE(b,i,false)
+KF(b,i,false)
 elseif h and h.ordered and not h.head and d.state==FY.working then
 h.head=c
 end
@@ -17,7 +17,7 @@ return function(b,c,d,e,f,g)
 local h=d.state==FY.rejected
 a(b,c,d,e,f,g)
 if h then
-KI.note_outcome(b,c,d,'open')
+KO.note_outcome(b,c,d,'open')
 end
 end
 end)(HF)

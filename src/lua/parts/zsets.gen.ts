@@ -29,5 +29,5 @@ end
 return d
 end
 `;
-export const $JA = `local JA=CD/2
+export const $JB = `local JB=CD/2
 `;

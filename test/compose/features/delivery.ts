@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
+import { NonRetryableError } from "../../../src/index.ts";
 import { type Delivered, until, work } from "../front.ts";
 import { eight, empty, type Feature, noting, tasksOf } from "./feature.ts";
 
@@ -18,6 +19,41 @@ export const groups: Feature = () => {
       expect(done).toEqual(["a0", "b0", "a1", "b1", "a2", "a3", "a4"]);
       expect(await front.counts()).toMatchObject(empty);
     },
+  };
+};
+
+/** Of a group in strict order, one task at a time is worked on, in the order in which they were added. */
+export const order: Feature = () => {
+  const done: string[] = [];
+  const running = new Set<string>();
+  const broken: string[] = [];
+  return {
+    given: {
+      declaration: { order: "strict", partitions: 2 },
+      concurrency: 5,
+      async handler({ id }) {
+        const group = id.slice(0, 1);
+        if (running.has(group)) broken.push(id);
+        running.add(group);
+        // Others would begin meanwhile.
+        await sleep(5);
+        running.delete(group);
+        done.push(id);
+        if (id === "a1") throw new NonRetryableError("no");
+      },
+    },
+    async run(front) {
+      const names = ["a0", "b0", "a1", "c0", "b1", "a2", "b2", "a3"];
+      await front.add(names.map((id) => ({ payload: id, id, group: id.slice(0, 1) })));
+      await work(front, () => done.length >= names.length);
+      expect(broken).toEqual([]);
+      for (const group of ["a", "b", "c"]) {
+        const isOf = (id: string) => id.startsWith(group);
+        expect(done.filter(isOf)).toEqual(names.filter(isOf));
+      }
+      expect(await front.counts()).toMatchObject({ ...empty, rejected: 1 });
+    },
+    logs: (line) => "deadLetter" in line,
   };
 };
 

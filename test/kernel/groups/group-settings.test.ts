@@ -25,6 +25,8 @@ describe("settings of a group", () => {
       ready: 0,
       working: 0,
       limited: 0,
+      inLine: 0,
+      stoppedBy: null,
     });
     expect(await rig.keySpace()).toEqual({});
   });

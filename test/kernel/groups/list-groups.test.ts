@@ -7,7 +7,16 @@ const rig = useRig();
 let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
 const unset = { maxWorking: null, rate: null, order: null, onDead: null };
-const free = { queue: QUEUE, paused: false, weight: 1, ...unset, working: 0, limited: 0 };
+const free = {
+  queue: QUEUE,
+  paused: false,
+  weight: 1,
+  ...unset,
+  working: 0,
+  limited: 0,
+  inLine: 0,
+  stoppedBy: null,
+};
 
 /** Reads all pages. Returns the names on each, and all groups. */
 async function allPages(operator: Operator, size: number) {

@@ -59,6 +59,7 @@ const facts: QueueFacts = {
   broken: 0,
   workers: 0,
   paused: false,
+  stoppedGroups: 0,
   settings: {
     paused: false,
     maxWorking: null,

@@ -28,6 +28,7 @@ export function counts(queue: QueueState, now: number, name: string): QueueCount
     broken: 0,
     workers: queue.workers.size,
     paused: queue.settings.paused,
+    stoppedGroups: 0,
   };
 }
 
