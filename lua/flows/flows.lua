@@ -126,22 +126,53 @@ local flows = (function()
     plan_write(plan, 'HSET tasks', '.' .. id, format(task, node.text))
   end
 
-  -- Tells a node what has become of one of its edges. edge: its number, from 0.
+  -- Tells a node what has become of one of its edges. edge: its number, from 0. `follow_told` must follow.
   local function tell_node(plan, node, edge, outcome, because)
-    local open, failed, states = string.match(node.task.edges or '', '^(%d+),(%d+),(.*)$')
-    local was = states and string.sub(states, edge + 1, edge + 1) or ''
-    local now = AFTER[outcome][was]
-    if not now then
-      return
+    plan.told = plan.told or {}
+    if not node.told then
+      node.told = {}
+      plan.told[#plan.told + 1] = node
     end
-    local count = { c = 0, e = 0, f = 0, x = 0 }
-    count[now] = (count[now] or 0) + 1
-    count[was] = count[was] - 1
-    open = tonumber(open) + count.c + count.e
-    failed = tonumber(failed) + count.f + (node.task.node_kind == 'j' and count.x or 0)
-    states = string.sub(states, 1, edge) .. now .. string.sub(states, edge + 2)
-    node.task.edges = int(open) .. ',' .. int(failed) .. ',' .. states
-    follow_edges(plan, node, open, failed, because)
+    node.told[#node.told + 1] = { edge = edge, outcome = outcome, because = because }
+  end
+
+  -- Lets the nodes follow that were told something. Each one changes its edges once, as it may have thousands.
+  local function follow_told(plan)
+    local all = plan.told or {}
+    plan.told = nil
+    for _, node in ipairs(all) do
+      local told = node.told
+      local open, failed, from = string.match(node.task.edges or '', '^(%d+),(%d+),()')
+      local count, pieces, because = { c = 0, e = 0, f = 0, x = 0 }, {}, nil
+      table.sort(told, function(one, other)
+        return one.edge < other.edge
+      end)
+      node.told = nil
+      for _, one in ipairs(open and told or {}) do
+        local place = tonumber(from) + one.edge
+        local was = string.sub(node.task.edges, place, place)
+        local now = AFTER[one.outcome][was]
+        if now then
+          count[was] = count[was] - 1
+          count[now] = (count[now] or 0) + 1
+          because = because or one.because
+          append(pieces, { place = place, now = now })
+        end
+      end
+      if pieces[1] then
+        local is_join = node.task.node_kind == 'j'
+        open = tonumber(open) + count.c + count.e
+        failed = tonumber(failed) + count.f + (is_join and count.x or 0)
+        local parts, last = { int(open), ',', int(failed), ',' }, tonumber(from) - 1
+        for _, piece in ipairs(pieces) do
+          append(parts, string.sub(node.task.edges, last + 1, piece.place - 1), piece.now)
+          last = piece.place
+        end
+        append(parts, string.sub(node.task.edges, last + 1))
+        node.task.edges = table.concat(parts)
+        follow_edges(plan, node, open, failed, because)
+      end
+    end
   end
 
   -- Tells the followers of all nodes that have ended in this plan, and of those that end because of it.
@@ -182,6 +213,7 @@ local flows = (function()
           tell_node(plan, node, edges[i].edge, ended.outcome, ended.because)
         end
       end
+      follow_told(plan)
       first = last + 1
     end
     if plan.more_nodes and plan.more_nodes ~= 0 then
@@ -197,6 +229,7 @@ local flows = (function()
     outbox = outbox,
     open_nodes = open_nodes,
     tell_node = tell_node,
+    follow_told = follow_told,
     tell_followers = tell_followers,
   }
 end)()

@@ -39,6 +39,7 @@ for place = FIRST + 1, #items, STRIDE do
     unknown = unknown + 1
   end
 end
+flows.follow_told(plan)
 local failed = commit(plan)
 if failed then
   return failed

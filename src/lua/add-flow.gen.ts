@@ -140,6 +140,6 @@ ${$JL}${$JM}${$JO}${$JN}${$JQ}local w=i~=''and r and JQ(f,{p[3],p[1]},o.now,i)
 return{'ok',w and 1 or 0,1}
 `;
   },
-  sha1: "0d7b484f73c96ecc49d1ead0ca84f6959684aef4",
-  keyLockingSha1: "c146c0ffde56b8acc925a1e5a97f4b1bf9e9773f",
+  sha1: "cbcce576bf80edbab0278105c36e88247a1b878e",
+  keyLockingSha1: "c65ffbfe8d3f6da7ecf289890baa2ea11054fe52",
 };

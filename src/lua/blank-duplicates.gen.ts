@@ -140,6 +140,6 @@ ${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "aa93ab1ef6700fcb7e2c1877496d4e6184b66c20",
-  keyLockingSha1: "6e63885f838c23790258e50bb1399c13d1b17de9",
+  sha1: "78461f1591fd284318d2c3305a71f527b648aafb",
+  keyLockingSha1: "ef3614bd6365aba257e48189ce643d76b4c9510e",
 };

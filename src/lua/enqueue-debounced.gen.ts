@@ -184,6 +184,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DG}${$KS}${$KU}${$KY}return KY(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "7d9616083c85242f5791c0e87c02bc240bc7ce8b",
-  keyLockingSha1: "94e650e1c30bf3375b72618136d186277e2f9468",
+  sha1: "72ed5264219b906296eb86af482edaf8540d9a51",
+  keyLockingSha1: "43a71c71710af4e7a4c0a82c619c7a10b7012e96",
 };

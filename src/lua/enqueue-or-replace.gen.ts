@@ -126,6 +126,6 @@ end
 ${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$LB}return LB(q,v,0)or KX(q,j,'created',l,s.due)
 `;
   },
-  sha1: "afef52c18eb6d1c6f10fafee560d583e9eb29f58",
-  keyLockingSha1: "52496b869cf4a56fe3f9d5df3844a86f521aa957",
+  sha1: "372c384e05c37acac9d332c7a5bd1ebf3a954a6d",
+  keyLockingSha1: "5a5f23c29f6026a1dae0a1b15d178a70f81c7d8a",
 };

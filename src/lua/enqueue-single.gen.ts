@@ -161,6 +161,6 @@ end
 ${$DG}${$KS}${$KU}${$KY}return KY(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "1d248567188c9048247951f14dffc6e1a7ec4a4d",
-  keyLockingSha1: "cbcea60fc0f9d426b3cca4152de109fa3285238b",
+  sha1: "9588eba13c68b79040a712880f2e94d190540a79",
+  keyLockingSha1: "f472572d260fdf51de4a81ccaba4a4be6b210eaa",
 };

@@ -132,6 +132,6 @@ end
 ${$DG}${$KS}${$KU}${$KY}return KY(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "fe3bef5af014dbfdea70362499949e2eeaff22f2",
-  keyLockingSha1: "44b141a5a56b08eb0133b5ff9df4d319813022d2",
+  sha1: "289ea80b4405791ea833bf0664464a817c5f8542",
+  keyLockingSha1: "9fa475bc8f195c70e3b2ed633c78570ec087513d",
 };

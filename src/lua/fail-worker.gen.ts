@@ -136,6 +136,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "da466ad2c7b6f5c2a6be861ff4a0e30571ccbea4",
-  keyLockingSha1: "d338d4d76c2cb5ca75bac5524f23b9078fb7012a",
+  sha1: "2f93dbc086804dabf4e48364633ba20f4fc46b46",
+  keyLockingSha1: "71e848f07e521a2b0b2c7579edee29d5cf8d667a",
 };

@@ -154,6 +154,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "4727dbfc3981f8acee09379933ef72a785e89a06",
-  keyLockingSha1: "9063b016b3e3cf9cae6232721c0d089bd8c1754f",
+  sha1: "4f7de2ed982a3f7ac57504cfc18c81c0d0bd228c",
+  keyLockingSha1: "222f3618e7ac1e802e37a3bd72e232d062431e19",
 };

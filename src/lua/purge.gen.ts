@@ -228,6 +228,6 @@ end
 return y or t
 `;
   },
-  sha1: "92a54d714a56ada739af1e962202f6139e8a85e0",
-  keyLockingSha1: "a86064635380fb1f3bc41db405bde5c1c921cddc",
+  sha1: "c2545aba2bc867c84fb5d0a7ccea70c8a8759e87",
+  keyLockingSha1: "f0909b028af22d64578a553f6cdd1fe6f063887d",
 };

@@ -144,6 +144,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "7c259d2cc478bd7d72154ff5e33ce972286a3c6e",
-  keyLockingSha1: "e8cfc0b709b0c4c000ed417bf55109f477c9bfcf",
+  sha1: "5c27f3e27cac3921cca470223a76738e89eadc89",
+  keyLockingSha1: "a0996bdbdc5ad80075eaf83d6de80913c79da96c",
 };

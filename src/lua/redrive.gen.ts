@@ -186,6 +186,6 @@ end
 return am
 `;
   },
-  sha1: "24ccbcffd46de9de406ca33f5c3b854a864037e7",
-  keyLockingSha1: "0bf9d20f3ebb491ba948b7274f61ffa48cc630a9",
+  sha1: "96950c16bc15a491415c1eac9c33f706f2e39c45",
+  keyLockingSha1: "da1c76b56db44685d6adc718ed78109cfabea6a5",
 };

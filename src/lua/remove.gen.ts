@@ -92,6 +92,6 @@ ${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$
 ${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KC}${$KD}${$KE}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}return FQ(j)or{'removed'}
 `;
   },
-  sha1: "12dd0350278821302f8d85ff0296bfccf137efe4",
-  keyLockingSha1: "62a22d3e43678330200ece4aea920480de71ad58",
+  sha1: "e97e7b112010b55742cbec58bc39ae7d00745a6e",
+  keyLockingSha1: "379aede21e06e3299d6db33bae83423d0cc55a69",
 };

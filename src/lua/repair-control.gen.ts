@@ -124,6 +124,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "4ba698dbdbea7ac83231e1357399e062edccaf82",
-  keyLockingSha1: "7e5cbd548d2102068f7dcfa3ae2611ff9d08411a",
+  sha1: "0753270fae93efbe3f971ddb0daa9ec3595d8f10",
+  keyLockingSha1: "765de893de18bfcef235d7f65b44e6d43714bcb7",
 };

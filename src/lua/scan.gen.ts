@@ -200,6 +200,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "2cfe90a97cd35b19c03d712ad371761e16a421fb",
-  keyLockingSha1: "2be06962bd34e386dd621c5d3ad3399b41ded4ff",
+  sha1: "d5f54e10b5cd2fb6c36d31e048946499e39416f7",
+  keyLockingSha1: "38c7853ef371e8d2a818851a7eed6789c2dfa2bb",
 };

@@ -99,6 +99,6 @@ local o=h~=''and redis.call('EXISTS',a)>0
 ${$JL}${$JM}${$JO}${$JN}${$JQ}return{'skipped',o and JQ(e,{j[5],j[3]},i.now,h)and 1 or 0}
 `;
   },
-  sha1: "55a3823af65a6903a5e0546a292f42b110823f8e",
-  keyLockingSha1: "4c3d8a7a653396d7a4926640b5e7a0cc99ceb357",
+  sha1: "d3d287f3a8f1233ff47c735059a12b64a6606d39",
+  keyLockingSha1: "f25a4588cff465a4d4fb9feea4f23973c84a4ce5",
 };

@@ -91,6 +91,7 @@ else
 s=s+1
 end
 end
+KO.follow_told(p)
 ${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$KD}${$AE_}${$FF_}${$FQ_}local t=FQ(p)
 if t then
 return t
@@ -101,6 +102,6 @@ and JQ(g,{q[3],q[1]},p.now,k)
 return{'ok',u and 1 or 0,s,unpack(KO.outbox)}
 `;
   },
-  sha1: "64b914005596734573a64e6054666e455cb5d1f9",
-  keyLockingSha1: "4c8faa793e1fac585e15c2f0c26ff6f6a155db72",
+  sha1: "b4c2297684832e468f5bbb86dce2ca42a9fb945e",
+  keyLockingSha1: "fcff05989011676e4d3a15d1a70c1d275b0a7d58",
 };

@@ -54,7 +54,13 @@ export async function addFlow<Q>(
     throw invalidArgument("id", "must be 1 to 64 of A-Z a-z 0-9 _ . -, beginning with a letter or a digit");
   }
   const { nodes, edges } = planFlow(items);
-  const queues = nodes.map(({ task, path }) => task && queueOf(task.queue, path));
+  const known = new Map<Q, FlowQueue>();
+  const queues = nodes.map(({ task, path }) => {
+    if (!task) return undefined;
+    const queue = known.get(task.queue) ?? queueOf(task.queue, `${path}.queue`);
+    known.set(task.queue, queue);
+    return queue;
+  });
   const first = queues.find((queue) => queue !== undefined);
   if (!first) throw invalidArgument("tasks", "must have at least one task");
   const homeQueue = first.store.queue;

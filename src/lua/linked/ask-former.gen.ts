@@ -25,6 +25,6 @@ export const askFormer: Script = {
     const { source } = plain;
     return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$KG}${$CR_}${source.slice(7802, 14081)}${$KB}${$KC}${$KE}${$X_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$KD}${$KF}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
   },
-  sha1: "17dbaf97e7ec56e68ba6d8de1026d45eed7f7f25",
-  keyLockingSha1: "c9c9b10c573c3e1e12d4d228121c2f99c61af6ff",
+  sha1: "fc976da090efe289f2ea77a44d562a9bce93b211",
+  keyLockingSha1: "f2499cedc5122ac66e2a83286a9060b1fd0b3ca9",
 };

@@ -29,6 +29,6 @@ export const configure: Script = {
     const { source } = plain;
     return `${source.slice(0, 4057)}${$KG}${$CR_}${source.slice(4057, 4228)}${$FX_}${source.slice(4228, 4478)}${source.slice(1029, 1145)}${source.slice(1232, 1460)}${source.slice(4822, 6106)}${source.slice(1514, 1628)}${source.slice(6220, 6479)}${source.slice(1145, 1232)}${source.slice(6566, 7862)}${source.slice(1628, 2153)}${source.slice(8387, 10043)}${source.slice(2153, 2272)}${source.slice(10162, 10255)}${source.slice(2272, 2377)}${source.slice(2645, 3279)}${source.slice(10994, 11277)}${$DL_}${source.slice(11277, 11801)}${$FY}${$GB}${$GC}${$GA}${$GG}${source.slice(16541, 16557)}${source.slice(11801, 11860)}${$BY}${$GJ}${$GK}${$GL}${$CI}${source.slice(1460, 1514)}${$X}${source.slice(11860, 12524)}${source.slice(2377, 2460)}${source.slice(12607, 13703)}${source.slice(2460, 2474)}${source.slice(13717, 13986)}${source.slice(2474, 2645)}${source.slice(3279, 4057)}${$FU}${$GM}${$GN}${$CA}${source.slice(13986, 16504)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}${source.slice(16504, 16541)}${source.slice(16557, 16917)}`;
   },
-  sha1: "d5ad3acd76b99fd105c8b9c04744d2ad8d4b5264",
-  keyLockingSha1: "e4a9717354189c720ce15c7c7ecbcc197cd9232f",
+  sha1: "a80522e152474b4e6b16c362f7e7a396886f1a4e",
+  keyLockingSha1: "51b093f0fbcb842d101092e91cb2e367a5d5c067",
 };

@@ -25,6 +25,6 @@ export const dequeue: Script = {
     const { source } = plain;
     return `${source.slice(0, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8489)}${source.slice(2130, 2297)}${source.slice(8656, 16085)}${source.slice(866, 1072)}${source.slice(16291, 17937)}${source.slice(1664, 1950)}${source.slice(18223, 19833)}${source.slice(2297, 2308)}${source.slice(19844, 29066)}${source.slice(1950, 2018)}${source.slice(29134, 29512)}${source.slice(1072, 1487)}${source.slice(29927, 39228)}${source.slice(2308, 2684)}${source.slice(39604, 43015)}${$DK}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$KI}${$AZ_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}${source.slice(43015, 43038)}`;
   },
-  sha1: "6734b63f5ba6725f39db76dc108c3cc3aabf15c3",
-  keyLockingSha1: "1c9825dc585e3b7273d3bfff7c00c78a8cbb0c5b",
+  sha1: "78255aa9547fa9a6f09ef83adf6f32bc5b10c4ec",
+  keyLockingSha1: "3650eeec9f2f18a9e2bc14017ccddaf06078244b",
 };

@@ -25,6 +25,6 @@ export const enqueue: Script = {
     const { source } = plain;
     return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3195)}${source.slice(1229, 1290)}${source.slice(3195, 3414)}${$FZ_}${$GB_}${$GD_}${source.slice(3414, 3607)}${source.slice(3668, 3805)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4120, 4847)}${source.slice(1490, 1935)}${$DK}${$FM_}${$FX_}${source.slice(5292, 5462)}${source.slice(4270, 4386)}${source.slice(3718, 3805)}${source.slice(4470, 4698)}${source.slice(5893, 8795)}${$KG}${$CR_}${source.slice(8795, 9043)}${source.slice(4386, 4470)}${source.slice(9127, 16600)}${$KB}${$KC}${$KE}${$X_}${$GA_}${$GJ_}${$FX_}${$GG_}${$GI_}${$GL_}${source.slice(16600, 17789)}${$AF}${source.slice(17789, 19844)}${source.slice(16760, 16987)}${$FU}${$GM}${$GN}${$CA}${source.slice(20071, 22589)}${$FS}${$FT}${$HG}${source.slice(22589, 23137)}${$GR}${$KD}${$KF}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${source.slice(23137, 23156)}`;
   },
-  sha1: "85f733da7c2ad623e6e5796d6a01defba340f49d",
-  keyLockingSha1: "4b360600ef25b5b3e099bb1e47c37ff52d3a37fe",
+  sha1: "ade3cea8de5ddd4745be39262c06a3ce0d41a8fa",
+  keyLockingSha1: "f196f60b509eccf8bb9b62606bcfef6e11d2dc4d",
 };

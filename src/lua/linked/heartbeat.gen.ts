@@ -35,6 +35,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$FX_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GA_}${$GB_}${$GG_}${source.slice(3140, 4445)}${$DF}${$CY}${$DH}${$DJ}${$AF}${source.slice(4445, 4504)}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 7728)}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${source.slice(7728, 10246)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}${source.slice(10246, 10366)}`;
   },
-  sha1: "bd386e4aea40a2dd1c22eee0f1fa9c9135c0dd7a",
-  keyLockingSha1: "5201e9c68ddddf21fa088a9b9e8fff2339cd4c30",
+  sha1: "88ee0637711f3caf99c3fbf21a1553983094c3d2",
+  keyLockingSha1: "058ef60fb1557055667b4f96630e8b2edbcdc359",
 };

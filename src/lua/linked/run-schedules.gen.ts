@@ -28,6 +28,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1958)}${$DK}${$FM_}${$FX_}${source.slice(1958, 8184)}${$KB}${$KC}${$KE}${$KG}${$CR_}${$X_}${$FZ_}${$GB_}${$GD_}${source.slice(8184, 12604)}${$KD}${$AE_}${source.slice(12604, 13302)}${$FY}${$GA}${$GG}${$AF}${$GJ}${$GK}${$GL}${source.slice(13302, 13539)}${$FU}${$GM}${$GN}${$CA}${source.slice(13539, 14706)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KF}${$HG_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${source.slice(14706, 14754)}`;
   },
-  sha1: "cb7ad24983aef118c1e5682d63768033c35679c8",
-  keyLockingSha1: "3dbadd6b744c9c59a0db2961b54fcbfb8762d235",
+  sha1: "7b497686b02830ecbc228f3e018f04a4db1fad80",
+  keyLockingSha1: "09b9426e54dc6652e99d5e6d4929a32c10f2af83",
 };

@@ -21,6 +21,6 @@ export const settle: Script = {
     const { source } = plain;
     return `${source.slice(0, 4886)}${source.slice(773, 789)}${source.slice(4902, 5274)}${source.slice(789, 956)}${source.slice(5441, 13566)}${source.slice(956, 968)}${source.slice(13578, 18150)}${source.slice(968, 985)}${source.slice(18167, 18945)}${$DK}${$GR}${source.slice(18945, 22607)}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$GV_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(22607, 22640)}`;
   },
-  sha1: "ec4e3dfc40189359d4f58546208f6d02076c82dd",
-  keyLockingSha1: "eb3f4c9a45ec34bb6567990e84448c972f4a6670",
+  sha1: "19eea309485090b55ac2daef7f152f8b86797e3d",
+  keyLockingSha1: "d5436697301d5009c804595ef448c7998f753fb5",
 };

@@ -22,6 +22,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 3532)}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(3532, 17940)}${$FV}${source.slice(17940, 21273)}${$DK}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(21273, 21382)}${source.slice(5074, 17940)}${$FV}${source.slice(34248, 35067)}${source.slice(17940, 21055)}${source.slice(38182, 41286)}${$DK}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(41286, 41533)}${source.slice(5074, 5190)}${source.slice(6282, 6510)}${source.slice(13052, 13279)}${source.slice(42104, 42964)}`;
   },
-  sha1: "73ec4887e486e40d6e186fae204c3a5e10ca61f0",
-  keyLockingSha1: "f08e7d1853637561e8f15b49842059a6e409a561",
+  sha1: "3f716089662aee77ac71d892b70e05d3c3c45467",
+  keyLockingSha1: "2aaa04cf642a43bcc0084416a20ecb5a42a9a60d",
 };

@@ -235,70 +235,101 @@ end
 FH(j,'HSET tasks','.'..o,GL(p,k.text))
 end
 local function j(k,l,m,n,o)
-local p,q,r=string.match(l.task.edges or'','^(%d+),(%d+),(.*)$')
-local s=r and string.sub(r,m+1,m+1)or''
-local t=f[n][s]
-if not t then
-return
+k.told=k.told or{}
+if not l.told then
+l.told={}
+k.told[#k.told+1]=l
 end
-local u={c=0,e=0,f=0,x=0}
-u[t]=(u[t]or 0)+1
-u[s]=u[s]-1
-p=tonumber(p)+u.c+u.e
-q=tonumber(q)+u.f+(l.task.node_kind=='j'and u.x or 0)
-r=string.sub(r,1,m)..t..string.sub(r,m+2)
-l.task.edges=AH(p)..','..AH(q)..','..r
-i(k,l,p,q,o)
+l.told[#l.told+1]={edge=m,outcome=n,because=o}
 end
 local function k(l)
-local m,n=0,1
-local o=l.outcomes or{}
-while o[n]do
-local p,q,r=#o,{},{}
-for v=n,p do
-local w=o[v]
-local x,y=c(w.task)
-local z=l.keys.pending and l.keys.dead
-if not z or m+#x/2>a then
-x,y={},w.task.followers
-end
-m=m+#x/2
-for ad=1,#x,2 do
-AK(q,b(w.task.flow,x[ad]))
-AK(r,{edge=x[ad+1],ended=w})
-end
-local aa=w.task.node_kind and w.task.because or w.id
-w.because=aa
-if y~=''then
-local ab='~x:'..w.id
-FH(l,'ZADD expiry',KP,ab)
-AK(e,ab,'node')
-AK(e,w.outcome,y)
-e[#e+1]=aa
+local m=l.told or{}
+l.told=nil
+for q,r in ipairs(m)do
+local s=r.told
+local t,u,v=string.match(r.task.edges or'','^(%d+),(%d+),()')
+local w,x,y={c=0,e=0,f=0,x=0},{},nil
+table.sort(s,function(z,aa)
+return z.edge<aa.edge
+end)
+r.told=nil
+for ac,ad in ipairs(t and s or{})do
+local ae=tonumber(v)+ad.edge
+local af=string.sub(r.task.edges,ae,ae)
+local ag=f[ad.outcome][af]
+if ag then
+w[af]=w[af]-1
+w[ag]=(w[ag]or 0)+1
+y=y or ad.because
+AK(x,{place=ae,now=ag})
 end
 end
-g(l,q)
-for v,w in ipairs(q)do
-local x,y=l.nodes[w],r[v].ended
-if x.found then
-j(l,x,r[v].edge,y.outcome,y.because)
+if x[1]then
+local z=r.task.node_kind=='j'
+t=tonumber(t)+w.c+w.e
+u=tonumber(u)+w.f+(z and w.x or 0)
+local aa,ab={AH(t),',',AH(u),','},tonumber(v)-1
+for af,ag in ipairs(x)do
+AK(aa,string.sub(r.task.edges,ab+1,ag.place-1),ag.now)
+ab=ag.place
+end
+AK(aa,string.sub(r.task.edges,ab+1))
+r.task.edges=table.concat(aa)
+i(l,r,t,u,y)
 end
 end
-n=p+1
 end
-if l.more_nodes and l.more_nodes~=0 then
-g(l,{})
-l.live_nodes=math.max(0,l.live_nodes+l.more_nodes)
-FH(l,'HSET tasks','~nodes',AH(l.live_nodes))
+local function l(m)
+local n,o=0,1
+local p=m.outcomes or{}
+while p[o]do
+local q,r,s=#p,{},{}
+for w=o,q do
+local x=p[w]
+local y,z=c(x.task)
+local aa=m.keys.pending and m.keys.dead
+if not aa or n+#y/2>a then
+y,z={},x.task.followers
 end
-l.outcomes,l.more_nodes=nil,nil
+n=n+#y/2
+for ae=1,#y,2 do
+AK(r,b(x.task.flow,y[ae]))
+AK(s,{edge=y[ae+1],ended=x})
+end
+local ab=x.task.node_kind and x.task.because or x.id
+x.because=ab
+if z~=''then
+local ac='~x:'..x.id
+FH(m,'ZADD expiry',KP,ac)
+AK(e,ac,'node')
+AK(e,x.outcome,z)
+e[#e+1]=ab
+end
+end
+g(m,r)
+for w,x in ipairs(r)do
+local y,z=m.nodes[x],s[w].ended
+if y.found then
+j(m,y,s[w].edge,z.outcome,z.because)
+end
+end
+k(m)
+o=q+1
+end
+if m.more_nodes and m.more_nodes~=0 then
+g(m,{})
+m.live_nodes=math.max(0,m.live_nodes+m.more_nodes)
+FH(m,'HSET tasks','~nodes',AH(m.live_nodes))
+end
+m.outcomes,m.more_nodes=nil,nil
 end
 return{
 note_outcome=d,
 outbox=e,
 open_nodes=g,
 tell_node=j,
-tell_followers=k,
+follow_told=k,
+tell_followers=l,
 }
 end)()
 `;
