@@ -184,6 +184,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DG}${$KS}${$KU}${$KY}return KY(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "7d9616083c85242f5791c0e87c02bc240bc7ce8b",
-  keyLockingSha1: "94e650e1c30bf3375b72618136d186277e2f9468",
+  sha1: "842d7874127414333e6bb3ce6d7699c3fbc87c0f",
+  keyLockingSha1: "d4af6b6a3904de0f6877ece589df21ecfdfe23c3",
 };

@@ -126,6 +126,6 @@ end
 ${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$LB}return LB(q,v,0)or KX(q,j,'created',l,s.due)
 `;
   },
-  sha1: "afef52c18eb6d1c6f10fafee560d583e9eb29f58",
-  keyLockingSha1: "52496b869cf4a56fe3f9d5df3844a86f521aa957",
+  sha1: "4dd1ec356550b28bbcdc31296e26703c52b3e006",
+  keyLockingSha1: "2cb4df8c86e7a7bb5f6bc439e4abcff81e9fd762",
 };

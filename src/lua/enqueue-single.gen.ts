@@ -161,6 +161,6 @@ end
 ${$DG}${$KS}${$KU}${$KY}return KY(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "1d248567188c9048247951f14dffc6e1a7ec4a4d",
-  keyLockingSha1: "cbcea60fc0f9d426b3cca4152de109fa3285238b",
+  sha1: "a10e0e0dbbb58db60721f0c40bfd51b20aac9bc9",
+  keyLockingSha1: "7dfa3c8e3079ee386b70eec60571e5611cba37c2",
 };
