@@ -4,6 +4,8 @@ import { type CallOfScript, run } from "../../kernel/call.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { refusal } from "../../kernel/enqueue/refusal.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
+import { tokenOf } from "../../kernel/call-token.ts";
+import { onAll } from "../../kernel/on-all.ts";
 import type { AddHeaders } from "../../kernel/hooks.ts";
 import { newTaskId, newToken } from "../../kernel/names/ids.ts";
 import { tagOf } from "../../kernel/names/slots.ts";
@@ -19,6 +21,7 @@ import {
   enqueueOrReplaceScript,
   enqueueSingleScript,
   enqueueThrottledScript,
+  forgetKeyScript,
   type KeyedReply,
 } from "./debounce-scripts.ts";
 import type { KeyedBy } from "./key-options.ts";
@@ -136,4 +139,11 @@ function callOn(shard: Shard, by: KeyedBy, task: TaskArguments, sealed: string):
     default:
       return shard.call(enqueueOrReplaceScript, task, [], note);
   }
+}
+
+/** Forgets a key in all shards: see `withDebounce`. */
+export async function forgetKey(store: Adds, key: string, options: RequestOptions): Promise<boolean> {
+  const token = await tokenOf(store.queue, "forget-key", options);
+  const replies = await onAll(store, (shard) => shard.call(forgetKeyScript, { key, token }), options);
+  return [...replies.values()].includes(true);
 }
