@@ -6,7 +6,6 @@ import { refusal } from "../../kernel/enqueue/refusal.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
 import { tokenOf } from "../../kernel/call-token.ts";
 import { onAll } from "../../kernel/on-all.ts";
-import type { AddHeaders } from "../../kernel/hooks.ts";
 import { newTaskId, newToken } from "../../kernel/names/ids.ts";
 import { tagOf } from "../../kernel/names/slots.ts";
 import type { EnqueueOptions, RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
@@ -46,7 +45,6 @@ export async function addKeyed(
   payload: unknown,
   by: KeyedBy,
   { signal, idempotencyKey, ...task }: EnqueueOptions & RequestOptions,
-  addHeaders?: AddHeaders,
 ): Promise<KeyedEnqueued> {
   onlyOptions({ ...task, signal }, [...TASK_OPTIONS, "signal"]);
   const key = requestKey({ idempotencyKey });
@@ -57,7 +55,6 @@ export async function addKeyed(
   const tasks = newTasks({ name, values, defaults }, [task as never], [text], {
     key,
     at: () => "",
-    addHeaders,
   });
   const [draft] = tasks.drafts;
   const derived = task.id ?? (await draft?.derivedId?.());

@@ -11,4 +11,4 @@ export type {
   Throttle,
 } from "./types.ts";
 export { keyedOutcomes } from "./types.ts";
-export { type KeyedCalls, withDebounce } from "./with-debounce.ts";
+export { type KeyedCalls, type QueueOfClient, withDebounce } from "./with-debounce.ts";

@@ -1,4 +1,4 @@
-import type { AddHeaders } from "../../kernel/hooks.ts";
+import { SluiceError } from "../../errors.ts";
 import { OnDemand } from "../../kernel/on-demand.ts";
 import type { Enqueued, EnqueueOptions, RequestOptions } from "../../kernel/options/types.ts";
 import { onlyOptions, optionsObject, REQUEST_OPTIONS, taskId } from "../../kernel/options/validation.ts";
@@ -41,7 +41,7 @@ export interface QueueOfClient<In> {
  * Lets enqueues of a queue have the options `debounce`, `throttle`, `singleton` and `replace`, in one request each.
  * Payloads of such tasks are in Redis, and have at most 1 MiB, also with `offload`.
  * @param queue a `Queue` or a `Producer`, or the queue of a client, which has no `forgetKey`
- * @returns the same queue, with another `enqueue`, and with `forgetKey`
+ * @returns the same queue with another `enqueue`, and with `forgetKey`
  * @example
  * const search = withDebounce(new Queue("search", { transport: upstash(env) }));
  * await search.enqueue({ page: 7 }, { debounce: { key: "page-7", wait: "5s" } });
@@ -53,35 +53,39 @@ export function withDebounce<In, Q extends QueueOfClient<In>>(
   queue: Q & QueueOfClient<In>,
 ): Omit<Q, "enqueue"> & Pick<KeyedCalls<In>, "enqueue">;
 export function withDebounce<In>(queue: Producer<In, unknown> | QueueOfClient<In>): object {
-  const enqueueAsBefore = queue.enqueue.bind(queue);
-  const asBefore = async (payload: In, options: EnqueueOptions & RequestOptions): Promise<KeyedEnqueued> => {
-    const enqueued = await enqueueAsBefore(payload, options);
-    return { outcome: enqueued.created ? "created" : "dropped", ...enqueued };
+  // A queue of Next.js is made when it is used, for each request: so its parts are read with each call.
+  const partsNow = (): KeyedParts | undefined => {
+    const { name, store, values, defaults, schema } = queue as unknown as Partial<KeyedParts>;
+    return name !== undefined && store && values && defaults
+      ? { name, store, values, defaults, schema }
+      : undefined;
   };
-  if (!("store" in queue)) return Object.assign(queue, { enqueue: asBefore });
-  const parts: KeyedParts = {
-    name: queue.name,
-    store: queue["store"],
-    values: queue["values"],
-    defaults: queue["defaults"],
-    schema: queue["schema"],
-  };
-  return Object.assign(queue, {
-    async enqueue(
-      payload: In,
-      options: KeyedEnqueueOptions = {},
-      addHeaders?: AddHeaders,
-    ): Promise<KeyedEnqueued> {
-      optionsObject(options);
-      const { debounce, throttle, singleton, replace, ...rest } = options;
+  const own: KeyedCalls<In> = {
+    async enqueue(payload, options) {
+      const given: KeyedEnqueueOptions = options ?? {};
+      optionsObject(given);
+      const { debounce, throttle, singleton, replace, ...rest } = given;
       const by = keyedBy({ debounce, throttle, singleton, replace }, rest);
-      if (!by) return asBefore(payload, rest);
-      return keyed.use(({ addKeyed }) => addKeyed(parts, payload, by, rest, addHeaders));
+      const parts = partsNow();
+      if (by && parts) return keyed.use(({ addKeyed }) => addKeyed(parts, payload, by, rest));
+      const enqueued = await queue.enqueue(payload, by ? given : rest);
+      return { outcome: enqueued.created ? "created" : "dropped", ...enqueued };
     },
-    async forgetKey(key: string, options: RequestOptions = {}): Promise<boolean> {
+    async forgetKey(key, options = {}) {
       onlyOptions(options, REQUEST_OPTIONS);
       taskId(key, "key");
+      const parts = partsNow();
+      if (!parts)
+        throw new SluiceError("unsupported", "a client forgets keys by DELETE /v1/queues/{queue}/keys/{key}");
       return keyed.use(({ forgetKey }) => forgetKey(parts.store, key, options));
+    },
+  };
+  return new Proxy(queue, {
+    get(target, name) {
+      const value: unknown = Object.hasOwn(own, name)
+        ? own[name as keyof typeof own]
+        : Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },
   });
 }

@@ -1,6 +1,5 @@
 import { checkOrder, checkOrders } from "../../deploy/declared/checked-order.ts";
 import { SluiceError } from "../../errors.ts";
-import type { KeyedEnqueueOptions } from "../../features/debounce/index.ts";
 import { OnDemand } from "../../kernel/on-demand.ts";
 import type { DequeueOptions } from "../../kernel/options/types.ts";
 import type { Batch } from "../../kernel/lease/leased-task.ts";
@@ -36,9 +35,7 @@ export function taskRoutes(app: App, services: Services): void {
     const queue = c.get("open").queue();
     const isKeyed = rest.debounce ?? rest.throttle ?? rest.singleton ?? rest.replace;
     const enqueued = await (isKeyed
-      ? keyed.use(({ withDebounce }) =>
-          withDebounce(queue).enqueue(payload, { ...rest, ...options } as KeyedEnqueueOptions),
-        )
+      ? keyed.use(({ withDebounce }) => withDebounce(queue).enqueue(payload, { ...rest, ...options }))
       : queue.enqueue(payload, { ...rest, ...options }));
     // Relative to the request, so that it is right wherever the app is mounted.
     const location = `tasks/${encodeURIComponent(enqueued.id)}`;
