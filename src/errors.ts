@@ -27,7 +27,10 @@ export type SluiceErrorCode =
    * the queue has no `offload`. An enqueue has written no task.
    */
   | "offload_failed"
-  /** A newer release of Sluice wrote a record. Deploy that release here too. Nothing was written. */
+  /**
+   * A newer release of Sluice wrote a record: deploy that release here too. Or the queue has tasks that depend on each
+   * other: give it `linked(transport)` of `sluice-queue/linked`. Nothing was written.
+   */
   | "newer_schema"
   /**
    * The transport or the server does not support the call. For example, a custom transport may not subscribe.
@@ -140,7 +143,7 @@ export function errorAt(at: string, error: unknown): unknown {
 export function newerSchema(what: string): SluiceError {
   return new SluiceError(
     "newer_schema",
-    `a newer release of Sluice wrote ${what}; deploy that release here too`,
+    `${what} needs a newer release of Sluice, or the transport linked(…) of sluice-queue/linked`,
   );
 }
 

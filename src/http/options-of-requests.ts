@@ -1,5 +1,6 @@
 import { linked } from "../features/linked/index.ts";
 import type { OpeningOptions } from "../open/opening.ts";
+import type { DeclaredQueue } from "../deploy/declared/define-queue.ts";
 import { callHook } from "../kernel/options/hook.ts";
 import { wakeFailed } from "../log/lines.ts";
 import type { Log } from "../log/logger.ts";
@@ -60,5 +61,6 @@ export function optionsOfRequests(options: OfQueues, log: Log): (c: RequestConte
 function forCallers(definition: QueueDefinition | undefined): QueueDefinition | undefined {
   if (!definition) return undefined;
   const { schema: _, maxBytes: __, ...options } = definition.options;
-  return { name: definition.name, options };
+  const { settings } = definition as Partial<DeclaredQueue>;
+  return { name: definition.name, options, ...(settings && { settings }) };
 }

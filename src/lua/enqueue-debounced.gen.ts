@@ -184,6 +184,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DG}${$KS}${$KU}${$KY}return KY(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "72ed5264219b906296eb86af482edaf8540d9a51",
-  keyLockingSha1: "43a71c71710af4e7a4c0a82c619c7a10b7012e96",
+  sha1: "c4ac883837c32a2d8a9678a9cdb887efc636e612",
+  keyLockingSha1: "88533f875bd1187c71885e89eda2c3dda5a89b2f",
 };

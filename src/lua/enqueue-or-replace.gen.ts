@@ -126,6 +126,6 @@ end
 ${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$LB}return LB(q,v,0)or KX(q,j,'created',l,s.due)
 `;
   },
-  sha1: "372c384e05c37acac9d332c7a5bd1ebf3a954a6d",
-  keyLockingSha1: "5a5f23c29f6026a1dae0a1b15d178a70f81c7d8a",
+  sha1: "714a4dd0934439dc9ac839567ce78ac92d371d98",
+  keyLockingSha1: "0a7bba85dac309a1632bf648f14fcae3b15cee30",
 };

@@ -161,6 +161,6 @@ end
 ${$DG}${$KS}${$KU}${$KY}return KY(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "9588eba13c68b79040a712880f2e94d190540a79",
-  keyLockingSha1: "f472572d260fdf51de4a81ccaba4a4be6b210eaa",
+  sha1: "6c8271b06fbf654381bdb7dcb3521866c48ba3c8",
+  keyLockingSha1: "468fa45cd474f1322901f38bf4f4b2179c7ef9a4",
 };

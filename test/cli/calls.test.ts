@@ -139,6 +139,19 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
     enqueuing({ payload: 1, id: "a", lease: 60_000, unique: 86_400_000, delay: 3_600_000 }),
   ],
   [
+    'enqueue emails 1 --id a --debounce {"key":"a","wait":"5s"}',
+    enqueuing({ payload: 1, id: "a", debounce: { key: "a", wait: "5s" } }),
+  ],
+  [
+    'enqueue emails 1 --id a --throttle {"key":"a","most":1,"per":"1m"}',
+    enqueuing({ payload: 1, id: "a", throttle: { key: "a", most: 1, per: "1m" } }),
+  ],
+  [
+    'enqueue emails 1 --id a --singleton {"key":"a","while":"waiting"}',
+    enqueuing({ payload: 1, id: "a", singleton: { key: "a", while: "waiting" } }),
+  ],
+  ["enqueue emails 1 --id a --replace", enqueuing({ payload: 1, id: "a", replace: true })],
+  [
     "enqueue emails null --id a --at 1900000000000",
     enqueuing({ payload: null, id: "a", at: 1_900_000_000_000 }),
   ],

@@ -225,3 +225,12 @@ test.each(targets)(
     }
   },
 );
+
+test("enqueue joins tasks of a key, and says what it has done", async () => {
+  const debounce = ["--debounce", '{"key": "page-7", "wait": "1h"}'];
+  const [first] = (await sluice("enqueue", "emails", "1", ...debounce)).rows as { id: string }[];
+  const second = await sluice("enqueue", "emails", "2", ...debounce);
+  expect(second.rows).toEqual([{ queue: "emails", id: first?.id, created: false, outcome: "replaced" }]);
+  const refused = await sluice("enqueue", "emails", "--debounce", "{}");
+  expect(refused.err).toContain("--debounce is for one payload");
+});

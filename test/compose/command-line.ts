@@ -5,18 +5,27 @@ import {
   defineQueue,
   type Enqueued,
   type FoundTask,
-  type NewTask,
   type QueueCounts,
   type TaskInfo,
 } from "../../src/index.ts";
 import { runHere } from "../cli/run-here.ts";
 import { QUEUE } from "../support/rig.ts";
-import { type Found, handled, noBulk, type Pulled, type StartFront, eventsIn, storedIn } from "./front.ts";
+import {
+  type AddedTask,
+  type Found,
+  handled,
+  noBulk,
+  type Pulled,
+  type StartFront,
+  eventsIn,
+  storedIn,
+} from "./front.ts";
 
 /** Options of `sluice enqueue`. */
-const options = ({ id, group, delay }: NewTask<unknown>) =>
-  Object.entries({ id, group, delay }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, typeof value === "number" ? `${value}ms` : value],
+const options = ({ id, group, delay, debounce }: AddedTask) =>
+  Object.entries({ id, group, delay, debounce: debounce && JSON.stringify(debounce) }).flatMap(
+    ([name, value]) =>
+      value === undefined ? [] : [`--${name}`, typeof value === "number" ? `${value}ms` : value],
   );
 
 /** Commands of `sluice` with the database's address. They know only the name of the queue. */

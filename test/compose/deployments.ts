@@ -5,7 +5,6 @@ import {
   type Enqueued,
   type FoundTasks,
   type HealthReport,
-  type NewTask,
   Operator,
   type QueueCounts,
   type TaskInfo,
@@ -13,6 +12,7 @@ import {
 import { startGateway } from "../../src/local/index.ts";
 import { QUEUE } from "../support/rig.ts";
 import {
+  type AddedTask,
   addTo,
   type Front,
   type Given,
@@ -48,7 +48,7 @@ export function deploymentOf(given: Given): ServiceOptions {
       const { pathname } = new URL(request.url);
       const emails = queue(declared);
       if (pathname === "/own/add")
-        return Response.json(await addTo(emails, (await request.json()) as NewTask<unknown>[]));
+        return Response.json(await addTo(emails, (await request.json()) as AddedTask[]));
       if (pathname === "/own/get") return Response.json(await emails.get(await request.text()));
       if (pathname === "/own/counts") return Response.json(await emails.counts());
       return undefined;

@@ -15,6 +15,7 @@ import {
   type TaskInfo,
 } from "../../src/index.ts";
 import { resp } from "../../src/transports/resp.ts";
+import { type KeyOptions, type QueueOfClient, withDebounce } from "../../src/features/debounce/index.ts";
 import type { Tracing } from "../../src/features/tracing/types.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";
 
@@ -49,7 +50,7 @@ export type Found = Pick<HealthFinding, "status" | "code" | "about" | "found" | 
 
 /** How a user reaches a queue. */
 export interface Front {
-  add(tasks: readonly NewTask<unknown>[]): Promise<readonly Enqueued[]>;
+  add(tasks: readonly AddedTask[]): Promise<readonly Enqueued[]>;
   /** Runs cron and consumers once. A server may go on afterwards. */
   run(): Promise<unknown>;
   get(id: string): Promise<TaskInfo | null>;
@@ -87,15 +88,19 @@ export async function work(front: Front, isDone: () => boolean): Promise<void> {
   await until(async () => (await front.counts()).working === 0);
 }
 
+/** A task that is added alone may have options with a key. */
+export type AddedTask = NewTask<unknown> & KeyOptions;
+
 /** Adds one task by the call for one, several by the call for several. */
 export async function addTo(
-  queue: Pick<Queue, "enqueue" | "enqueueMany">,
-  tasks: readonly NewTask<unknown>[],
+  queue: Pick<Queue, "enqueue" | "enqueueMany"> & object,
+  tasks: readonly AddedTask[],
 ): Promise<readonly Enqueued[]> {
   const [first, ...others] = tasks;
   if (!first || others.length > 0) return queue.enqueueMany(tasks);
   const { payload, ...options } = first;
-  return [await queue.enqueue(payload, options)];
+  if (!options.debounce) return [await queue.enqueue(payload, options)];
+  return [await withDebounce<unknown, QueueOfClient<unknown>>(queue).enqueue(payload, options)];
 }
 
 /** Handles pulled tasks at once. @returns their settlements, as JSON takes them */

@@ -8,7 +8,6 @@ import {
   drain,
   type Enqueued,
   findTasks,
-  type NewTask,
   Operator,
   Queue,
   queueHealth,
@@ -21,6 +20,7 @@ import { QUEUE, type Rig } from "../support/rig.ts";
 import { commandLine } from "./command-line.ts";
 import { deployment, deploymentOf, ownPages, SLUICE_TOKENS } from "./deployments.ts";
 import {
+  type AddedTask,
   addTo,
   type Given,
   handled,
@@ -106,7 +106,7 @@ const http: StartFront = async (rig, given) => {
     return body as T;
   };
   return {
-    async add(tasks: readonly NewTask<unknown>[]) {
+    async add(tasks: readonly AddedTask[]) {
       const [first, ...others] = tasks;
       if (first && others.length === 0) return [await send<Enqueued>("POST", "/tasks", first)];
       return (await send<{ tasks: Enqueued[] }>("POST", "/tasks", { tasks })).tasks;

@@ -9,6 +9,7 @@ const featureNames = [
   "maxWorking",
   "rate",
   "schedules",
+  "debounce",
   "wake",
   "tracing",
   "defaults",

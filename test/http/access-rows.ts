@@ -29,6 +29,7 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "POST /v1/queues/:queue/tasks": { scopes: ["enqueue"], json: { payload: 1 } },
   "GET /v1/queues/:queue/tasks/:id": { scopes: ["enqueue", "view"] },
   "POST /v1/queues/:queue/tasks/:id/cancel": { scopes: ["enqueue"] },
+  "DELETE /v1/queues/:queue/keys/:key": { scopes: ["enqueue"] },
 
   "POST /v1/queues/:queue/tasks/pull": { scopes: ["consume"], json: { worker } },
   "POST /v1/queues/:queue/tasks/settle": {
@@ -100,7 +101,7 @@ export const callables: readonly Callable[] = Object.entries(accessRows).map(([r
   const [method = "", pattern = ""] = route.split(" ");
   const path = (queue: string) =>
     pattern
-      .replace(/:(id|group|name|schedule)/, "known")
+      .replace(/:(id|group|key|name|schedule)/, "known")
       .concat(row.query ?? "")
       .replace(":queue", queue);
   const ofQueue = path(":queue").includes(":queue");

@@ -27,7 +27,8 @@ import * as workers from "../../src/http/request-schemas/workers.ts";
 
 /** The schemas of the document, by name. */
 export const named: Readonly<Record<string, GenericSchema>> = {
-  NewTask: tasks.newTask,
+  NewTask: tasks.newSingleTask,
+  NewTaskOfMany: tasks.newTask,
   NewTasks: tasks.newTasks,
   Pull: tasks.pull,
   Settlement: tasks.settlement,
@@ -55,7 +56,9 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Name: name,
   Worker: workers.worker,
   Enqueued: taskReplies.enqueued,
+  EnqueuedOne: taskReplies.enqueuedOne,
   EnqueuedMany: taskReplies.enqueuedMany,
+  KeyForgotten: taskReplies.keyForgotten,
   Pulled: taskReplies.pulled,
   Settled: taskReplies.settled,
   Task: taskReplies.task,
@@ -156,6 +159,14 @@ export const parameters: Record<string, Parameter> = {
     description: "Name of the worker, percent-encoded.",
     schema: ref("schemas", "Name"),
     example: "mailer-1",
+  },
+  key: {
+    name: "key",
+    in: "path",
+    required: true,
+    description: "The key, percent-encoded.",
+    schema: ref("schemas", "Name"),
+    example: "page-7",
   },
   schedule: {
     name: "schedule",

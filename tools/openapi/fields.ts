@@ -54,6 +54,40 @@ const newTask = {
   headers: "Texts that are stored with the payload, at most 16 KiB in total.",
 } as const;
 
+const newSingleTask: FieldTexts = {
+  ...newTask,
+  debounce: [
+    "Joins the enqueues with one key into one task, which is due when no other has come for a while. Not with `delay` or `at`.",
+    {
+      key: "Tasks of one queue with the same key are joined.",
+      wait: "How long after the last enqueue the task is due.",
+      maxWait: "How long after the first enqueue it is due at the latest. Default: no bound.",
+      keep: "Which payload the task gets: the last one, with its options; the first one; or all, as a list. A list with 1,000 payloads, or 1 MiB of JSON, starts at once, and the next enqueue begins another. Default last.",
+    },
+  ],
+  throttle: [
+    "Adds at most so many tasks of a key in a period.",
+    {
+      key: "Tasks of one queue with the same key are counted together.",
+      most: "How many tasks a period may have.",
+      per: "The period.",
+      excess:
+        "What becomes of the tasks beyond: they are dropped, or delayed until there is room. Default drop.",
+    },
+  ],
+  singleton: [
+    "Keeps one task of a key in the queue.",
+    {
+      key: "Tasks of one queue with the same key are the same work.",
+      while:
+        "Which task of the key is in the way of another one: one that no consumer has begun, or one that has not ended.",
+      then: "What happens if one is: the new task is dropped, or replaces the payload and the options of the one that waits, or the old one is cancelled. One that works is not replaced: another one waits beside it. Default drop.",
+    },
+  ],
+  replace:
+    "True replaces the payload and the options of the task with this `id`, if no consumer has begun it. Default false.",
+};
+
 const settlement: FieldTexts = {
   complete: { ttl: "How long the record and the result are kept. Default: the task's resultTtl." },
   reject: { ttl: "How long the dead letter is kept. Default: the task's deadTtl." },
@@ -208,6 +242,7 @@ const page = (size: string): FieldTexts => ({
 
 const texts = new Map<GenericSchema, FieldTexts>([
   [tasks.newTask, newTask],
+  [tasks.newSingleTask, newSingleTask],
   [tasks.settlement, settlement],
   [tasks.pull, pull],
   [tasks.cancel, { lease: "Cancel only if the task is under the lease with this number." }],

@@ -42,25 +42,48 @@ export const tasks: readonly OperationText[] = [
         },
         many: { tasks: [{ payload: 1 }, { payload: 2, delay: "30s", lease: "1m", maxAttempts: 3 }] },
         "in a group": { payload: { to: "b@example.com" }, group: "tenant-7", priority: 5 },
+        debounced: { payload: { page: 7 }, debounce: { key: "page-7", wait: "5s", maxWait: "1m" } },
         "once an hour": { payload: { report: 7 }, dedup: { key: "report-7", window: "1h" } },
         bytes: { payload: "AAEC/w==", encoding: "base64" },
       },
     },
     responses: {
       200: {
-        description: "All tasks were already known from another enqueue. Nothing was changed.",
-        schemas: ["Enqueued", "EnqueuedMany"],
-        examples: { one: { ...one, created: false } },
+        description:
+          "All tasks were already known from another enqueue. Nothing was changed, unless `outcome` says so.",
+        schemas: ["EnqueuedOne", "EnqueuedMany"],
+        examples: {
+          one: { ...one, created: false },
+          debounced: { id: "0VsJ0dW2kQ8mXyZ31aBc", created: false, outcome: "replaced" },
+        },
         location: true,
       },
       201: {
         description: "This request, or an earlier copy of it, created at least one task.",
-        schemas: ["Enqueued", "EnqueuedMany"],
+        schemas: ["EnqueuedOne", "EnqueuedMany"],
         examples: { one, many },
         location: true,
       },
     },
     problems: ["queue_full", "idempotency_key_reused", "offload_failed"],
+  },
+  {
+    method: "delete",
+    path: "/v1/queues/{queue}/keys/{key}",
+    operationId: "forgetKey",
+    tag: "tasks",
+    summary: "Forget a key",
+    description:
+      "Forgets a key of `debounce`, `throttle` and `singleton`: the next enqueue with it is as the first. Tasks stay as they are.",
+    scopes: ["enqueue"],
+    responses: {
+      200: {
+        description: "The key is not known any more.",
+        schemas: ["KeyForgotten"],
+        examples: { known: { key: "page-7", known: true } },
+      },
+    },
+    problems: [],
   },
   {
     method: "post",

@@ -1,5 +1,6 @@
 import { checkedAt, invalidArgument } from "../../errors.ts";
 import { calendarOf, checkedSchedule } from "../../features/schedules/index.ts";
+import { checkOrder } from "./checked-order.ts";
 import { encodePayload } from "../../kernel/record/codec.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
@@ -9,10 +10,15 @@ import type { DeclaredQueue } from "./define-queue.ts";
  * @param at prefix of the paths in errors, such as `emails.`
  * @throws {SluiceError} `invalid_argument`, or `too_large`; its path begins with that of the schedule
  */
-export function checkSchedules({ schedules }: Pick<DeclaredQueue, "schedules">, at: string): void {
+export function checkSchedules(
+  queue: Pick<DeclaredQueue, "name" | "schedules" | "settings">,
+  at: string,
+): void {
+  const { schedules } = queue;
   for (const [name, schedule] of Object.entries(schedules)) {
     const path = `${at}schedules.${name}`;
     if (typeof schedule !== "object" || schedule === null) throw invalidArgument(path, "must be an object");
+    checkOrder(queue, schedule, `${path}.`);
     const occurs = checkedAt(`${path}.`, () => {
       const { recurrence } = checkedSchedule(schedule, "");
       encodePayload(schedule.payload, "payload");

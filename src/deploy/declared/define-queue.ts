@@ -16,6 +16,7 @@ import type { DefinedOptions, QueueDefinition } from "../../open/definition.ts";
 import { Producer } from "../../open/producer.ts";
 import type { ProducerOptions } from "../../open/options.ts";
 import { given, pick } from "../../pick.ts";
+import { checkOrder, checkOrders } from "./checked-order.ts";
 import {
   checkDeclaration,
   DEFINED_OPTIONS,
@@ -121,7 +122,10 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @example await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" })
    */
   enqueue(payload: In, options?: EnqueueOptions & RequestOptions): Promise<Enqueued> {
-    return this.#call((producer) => producer.enqueue(payload, options));
+    return this.#call((producer) => {
+      checkOrder(this, options);
+      return producer.enqueue(payload, options);
+    });
   }
 
   /**
@@ -129,7 +133,10 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @throws {SluiceError} as {@link enqueue}
    */
   enqueueMany(tasks: readonly NewTask<In>[], options?: RequestOptions): Promise<Enqueued[]> {
-    return this.#call((producer) => producer.enqueueMany(tasks, options));
+    return this.#call((producer) => {
+      checkOrders(this, tasks);
+      return producer.enqueueMany(tasks, options);
+    });
   }
 
   /**

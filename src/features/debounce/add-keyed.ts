@@ -4,7 +4,8 @@ import { type CallOfScript, run } from "../../kernel/call.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { refusal } from "../../kernel/enqueue/refusal.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
-import type { AddHeaders } from "../../kernel/hooks.ts";
+import { tokenOf } from "../../kernel/call-token.ts";
+import { onAll } from "../../kernel/on-all.ts";
 import { newTaskId, newToken } from "../../kernel/names/ids.ts";
 import { tagOf } from "../../kernel/names/slots.ts";
 import type { EnqueueOptions, RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
@@ -19,6 +20,7 @@ import {
   enqueueOrReplaceScript,
   enqueueSingleScript,
   enqueueThrottledScript,
+  forgetKeyScript,
   type KeyedReply,
 } from "./debounce-scripts.ts";
 import type { KeyedBy } from "./key-options.ts";
@@ -43,7 +45,6 @@ export async function addKeyed(
   payload: unknown,
   by: KeyedBy,
   { signal, idempotencyKey, ...task }: EnqueueOptions & RequestOptions,
-  addHeaders?: AddHeaders,
 ): Promise<KeyedEnqueued> {
   onlyOptions({ ...task, signal }, [...TASK_OPTIONS, "signal"]);
   const key = requestKey({ idempotencyKey });
@@ -54,7 +55,6 @@ export async function addKeyed(
   const tasks = newTasks({ name, values, defaults }, [task as never], [text], {
     key,
     at: () => "",
-    addHeaders,
   });
   const [draft] = tasks.drafts;
   const derived = task.id ?? (await draft?.derivedId?.());
@@ -136,4 +136,11 @@ function callOn(shard: Shard, by: KeyedBy, task: TaskArguments, sealed: string):
     default:
       return shard.call(enqueueOrReplaceScript, task, [], note);
   }
+}
+
+/** Forgets a key in all shards: see `withDebounce`. */
+export async function forgetKey(store: Adds, key: string, options: RequestOptions): Promise<boolean> {
+  const token = await tokenOf(store.queue, "forget-key", options);
+  const replies = await onAll(store, (shard) => shard.call(forgetKeyScript, { key, token }), options);
+  return [...replies.values()].includes(true);
 }

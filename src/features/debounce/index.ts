@@ -1,12 +1,14 @@
 export { KEY_OPTIONS } from "./key-options.ts";
 export type {
   Debounce,
+  ItemOf,
   KeyedEnqueued,
   KeyedEnqueueOptions,
   KeyedOutcome,
   KeyOptions,
+  PayloadFor,
   Singleton,
   Throttle,
 } from "./types.ts";
 export { keyedOutcomes } from "./types.ts";
-export { type ItemOf, type KeyedCalls, withDebounce } from "./with-debounce.ts";
+export { type KeyedCalls, type QueueOfClient, withDebounce } from "./with-debounce.ts";

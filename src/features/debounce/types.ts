@@ -74,3 +74,13 @@ export interface KeyedEnqueued extends Enqueued {
 /** Options of one enqueue. */
 export type KeyedEnqueueOptions<Keep extends "last" | "first" | "all" = "last" | "first" | "all"> =
   EnqueueOptions & RequestOptions & KeyOptions<Keep>;
+
+/** What one enqueue adds to a list of payloads. */
+export type ItemOf<In> = In extends readonly (infer Item)[] ? Item : unknown extends In ? unknown : never;
+
+/** The payload of an enqueue: with `debounce` and `keep: "all"` an item of the list that the task gets. */
+export type PayloadFor<In, Options extends KeyOptions> = Options extends {
+  readonly debounce: { readonly keep: "all" };
+}
+  ? ItemOf<In>
+  : In;

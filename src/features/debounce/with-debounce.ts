@@ -1,16 +1,14 @@
-import type { AddHeaders } from "../../kernel/hooks.ts";
-import { tokenOf } from "../../kernel/call-token.ts";
-import { onAll } from "../../kernel/on-all.ts";
-import type { RequestOptions } from "../../kernel/options/types.ts";
+import { SluiceError } from "../../errors.ts";
+import { OnDemand } from "../../kernel/on-demand.ts";
+import type { Enqueued, EnqueueOptions, RequestOptions } from "../../kernel/options/types.ts";
 import { onlyOptions, optionsObject, REQUEST_OPTIONS, taskId } from "../../kernel/options/validation.ts";
 import type { Producer } from "../../kernel/producer.ts";
-import { addKeyed, type KeyedParts } from "./add-keyed.ts";
-import { forgetKeyScript } from "./debounce-scripts.ts";
+import type { KeyedParts } from "./add-keyed.ts";
 import { keyedBy } from "./key-options.ts";
-import type { KeyedEnqueued, KeyedEnqueueOptions } from "./types.ts";
+import type { KeyedEnqueued, KeyedEnqueueOptions, PayloadFor } from "./types.ts";
 
-/** What one enqueue adds to a list of payloads. */
-export type ItemOf<In> = In extends readonly (infer Item)[] ? Item : unknown extends In ? unknown : never;
+/** Loaded with the first enqueue that needs it, because the scripts are large. */
+const keyed = new OnDemand(() => import("./add-keyed.ts"));
 
 /** What {@link withDebounce} adds to a queue. */
 export interface KeyedCalls<In> {
@@ -21,11 +19,10 @@ export interface KeyedCalls<In> {
    * @returns what happened, and the id of the task concerned
    * @throws {SluiceError} as the `enqueue` of the queue
    */
-  enqueue(
-    payload: ItemOf<In>,
-    options: KeyedEnqueueOptions<"all"> & { readonly debounce: { readonly keep: "all" } },
+  enqueue<Options extends KeyedEnqueueOptions>(
+    payload: PayloadFor<In, Options>,
+    options?: Options,
   ): Promise<KeyedEnqueued>;
-  enqueue(payload: In, options?: KeyedEnqueueOptions<"last" | "first">): Promise<KeyedEnqueued>;
   /**
    * Forgets a key of `debounce`, `throttle` and `singleton`: the next enqueue with it is as the first. Tasks stay as they
    * are. One request.
@@ -35,48 +32,60 @@ export interface KeyedCalls<In> {
   forgetKey(key: string, options?: RequestOptions): Promise<boolean>;
 }
 
+/** A queue over HTTP, as `createClient` makes it: the server does what the options ask for. */
+export interface QueueOfClient<In> {
+  enqueue(payload: In, options?: EnqueueOptions & RequestOptions): Promise<Enqueued>;
+}
+
 /**
  * Lets enqueues of a queue have the options `debounce`, `throttle`, `singleton` and `replace`, in one request each.
  * Payloads of such tasks are in Redis, and have at most 1 MiB, also with `offload`.
- * @param queue a `Queue` or a `Producer`
- * @returns the same queue, with another `enqueue`, and with `forgetKey`
+ * @param queue a `Queue` or a `Producer`, or the queue of a client, which has no `forgetKey`
+ * @returns the same queue with another `enqueue`, and with `forgetKey`
  * @example
  * const search = withDebounce(new Queue("search", { transport: upstash(env) }));
  * await search.enqueue({ page: 7 }, { debounce: { key: "page-7", wait: "5s" } });
  */
 export function withDebounce<In, Out, Q extends Producer<In, Out>>(
   queue: Q & Producer<In, Out>,
-): Omit<Q, "enqueue"> & KeyedCalls<In> {
-  const parts: KeyedParts = {
-    name: queue.name,
-    store: queue["store"],
-    values: queue["values"],
-    defaults: queue["defaults"],
-    schema: queue["schema"],
+): Omit<Q, "enqueue"> & KeyedCalls<In>;
+export function withDebounce<In, Q extends QueueOfClient<In>>(
+  queue: Q & QueueOfClient<In>,
+): Omit<Q, "enqueue"> & Pick<KeyedCalls<In>, "enqueue">;
+export function withDebounce<In>(queue: Producer<In, unknown> | QueueOfClient<In>): object {
+  // A queue of Next.js is made when it is used, for each request: so its parts are read with each call.
+  const partsNow = (): KeyedParts | undefined => {
+    const { name, store, values, defaults, schema } = queue as unknown as Partial<KeyedParts>;
+    return name !== undefined && store && values && defaults
+      ? { name, store, values, defaults, schema }
+      : undefined;
   };
-  const enqueuePlainly = queue.enqueue.bind(queue);
-  return Object.assign(
-    queue as Omit<Q, "enqueue">,
-    {
-      async enqueue(
-        payload: In,
-        options: KeyedEnqueueOptions = {},
-        addHeaders?: AddHeaders,
-      ): Promise<KeyedEnqueued> {
-        optionsObject(options);
-        const { debounce, throttle, singleton, replace, ...rest } = options;
-        const by = keyedBy({ debounce, throttle, singleton, replace }, rest);
-        if (by) return addKeyed(parts, payload, by, rest, addHeaders);
-        const enqueued = await enqueuePlainly(payload, rest);
-        return { ...enqueued, outcome: enqueued.created ? "created" : "dropped" };
-      },
-      async forgetKey(key: string, options: RequestOptions = {}): Promise<boolean> {
-        onlyOptions(options, REQUEST_OPTIONS);
-        const token = await tokenOf(parts, "forget-key", options);
-        const args = { key: taskId(key, "key"), token };
-        const replies = await onAll(parts.store, (shard) => shard.call(forgetKeyScript, args), options);
-        return [...replies.values()].includes(true);
-      },
-    } as KeyedCalls<In>,
-  );
+  const own: KeyedCalls<In> = {
+    async enqueue(payload, options) {
+      const given: KeyedEnqueueOptions = options ?? {};
+      optionsObject(given);
+      const { debounce, throttle, singleton, replace, ...rest } = given;
+      const by = keyedBy({ debounce, throttle, singleton, replace }, rest);
+      const parts = partsNow();
+      if (by && parts) return keyed.use(({ addKeyed }) => addKeyed(parts, payload, by, rest));
+      const enqueued = await queue.enqueue(payload, by ? given : rest);
+      return { outcome: enqueued.created ? "created" : "dropped", ...enqueued };
+    },
+    async forgetKey(key, options = {}) {
+      onlyOptions(options, REQUEST_OPTIONS);
+      taskId(key, "key");
+      const parts = partsNow();
+      if (!parts)
+        throw new SluiceError("unsupported", "a client forgets keys by DELETE /v1/queues/{queue}/keys/{key}");
+      return keyed.use(({ forgetKey }) => forgetKey(parts.store, key, options));
+    },
+  };
+  return new Proxy(queue, {
+    get(target, name) {
+      const value: unknown = Object.hasOwn(own, name)
+        ? own[name as keyof typeof own]
+        : Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
 }

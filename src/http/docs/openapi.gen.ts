@@ -124,6 +124,19 @@ export const openapi: OpenApiDocument = {
                     "priority": 5
                   }
                 },
+                "debounced": {
+                  "summary": "debounced",
+                  "value": {
+                    "payload": {
+                      "page": 7
+                    },
+                    "debounce": {
+                      "key": "page-7",
+                      "wait": "5s",
+                      "maxWait": "1m"
+                    }
+                  }
+                },
                 "once-an-hour": {
                   "summary": "once an hour",
                   "value": {
@@ -149,7 +162,7 @@ export const openapi: OpenApiDocument = {
         },
         "responses": {
           "200": {
-            "description": "All tasks were already known from another enqueue. Nothing was changed.",
+            "description": "All tasks were already known from another enqueue. Nothing was changed, unless `outcome` says so.",
             "headers": {
               "Location": {
                 "$ref": "#/components/headers/Location"
@@ -160,7 +173,7 @@ export const openapi: OpenApiDocument = {
                 "schema": {
                   "anyOf": [
                     {
-                      "$ref": "#/components/schemas/Enqueued"
+                      "$ref": "#/components/schemas/EnqueuedOne"
                     },
                     {
                       "$ref": "#/components/schemas/EnqueuedMany"
@@ -173,6 +186,14 @@ export const openapi: OpenApiDocument = {
                     "value": {
                       "id": "welcome-17",
                       "created": false
+                    }
+                  },
+                  "debounced": {
+                    "summary": "debounced",
+                    "value": {
+                      "id": "0VsJ0dW2kQ8mXyZ31aBc",
+                      "created": false,
+                      "outcome": "replaced"
                     }
                   }
                 }
@@ -191,7 +212,7 @@ export const openapi: OpenApiDocument = {
                 "schema": {
                   "anyOf": [
                     {
-                      "$ref": "#/components/schemas/Enqueued"
+                      "$ref": "#/components/schemas/EnqueuedOne"
                     },
                     {
                       "$ref": "#/components/schemas/EnqueuedMany"
@@ -510,6 +531,76 @@ export const openapi: OpenApiDocument = {
                       ],
                       "cursor": null,
                       "unreadable": 0
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/keys/{key}": {
+      "delete": {
+        "operationId": "forgetKey",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Forget a key",
+        "description": "Forgets a key of `debounce`, `throttle` and `singleton`: the next enqueue with it is as the first. Tasks stay as they are. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/key"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The key is not known any more.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/KeyForgotten"
+                },
+                "examples": {
+                  "known": {
+                    "summary": "known",
+                    "value": {
+                      "key": "page-7",
+                      "known": true
                     }
                   }
                 }
@@ -5887,6 +5978,212 @@ export const openapi: OpenApiDocument = {
               "type": "string"
             },
             "description": "Texts that are stored with the payload, at most 16 KiB in total."
+          },
+          "debounce": {
+            "type": "object",
+            "properties": {
+              "key": {
+                "$ref": "#/components/schemas/Name",
+                "description": "Tasks of one queue with the same key are joined."
+              },
+              "wait": {
+                "$ref": "#/components/schemas/PositiveDuration",
+                "description": "How long after the last enqueue the task is due."
+              },
+              "maxWait": {
+                "$ref": "#/components/schemas/PositiveDuration",
+                "description": "How long after the first enqueue it is due at the latest. Default: no bound."
+              },
+              "keep": {
+                "enum": [
+                  "last",
+                  "first",
+                  "all"
+                ],
+                "type": "string",
+                "description": "Which payload the task gets: the last one, with its options; the first one; or all, as a list. A list with 1,000 payloads, or 1 MiB of JSON, starts at once, and the next enqueue begins another. Default last."
+              }
+            },
+            "required": [
+              "key",
+              "wait"
+            ],
+            "additionalProperties": false,
+            "description": "Joins the enqueues with one key into one task, which is due when no other has come for a while. Not with `delay` or `at`."
+          },
+          "throttle": {
+            "type": "object",
+            "properties": {
+              "key": {
+                "$ref": "#/components/schemas/Name",
+                "description": "Tasks of one queue with the same key are counted together."
+              },
+              "most": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1000000,
+                "description": "How many tasks a period may have."
+              },
+              "per": {
+                "$ref": "#/components/schemas/PositiveDuration",
+                "description": "The period."
+              },
+              "excess": {
+                "enum": [
+                  "drop",
+                  "delay"
+                ],
+                "type": "string",
+                "description": "What becomes of the tasks beyond: they are dropped, or delayed until there is room. Default drop."
+              }
+            },
+            "required": [
+              "key",
+              "most",
+              "per"
+            ],
+            "additionalProperties": false,
+            "description": "Adds at most so many tasks of a key in a period."
+          },
+          "singleton": {
+            "type": "object",
+            "properties": {
+              "key": {
+                "$ref": "#/components/schemas/Name",
+                "description": "Tasks of one queue with the same key are the same work."
+              },
+              "while": {
+                "enum": [
+                  "waiting",
+                  "unfinished"
+                ],
+                "type": "string",
+                "description": "Which task of the key is in the way of another one: one that no consumer has begun, or one that has not ended."
+              },
+              "then": {
+                "enum": [
+                  "drop",
+                  "replace",
+                  "cancel"
+                ],
+                "type": "string",
+                "description": "What happens if one is: the new task is dropped, or replaces the payload and the options of the one that waits, or the old one is cancelled. One that works is not replaced: another one waits beside it. Default drop."
+              }
+            },
+            "required": [
+              "key",
+              "while"
+            ],
+            "additionalProperties": false,
+            "description": "Keeps one task of a key in the queue."
+          },
+          "replace": {
+            "type": "boolean",
+            "description": "True replaces the payload and the options of the task with this `id`, if no consumer has begun it. Default false."
+          }
+        },
+        "required": [
+          "payload"
+        ],
+        "additionalProperties": false
+      },
+      "NewTaskOfMany": {
+        "type": "object",
+        "properties": {
+          "payload": {
+            "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+          },
+          "encoding": {
+            "const": "base64",
+            "description": "Set it if the value is bytes in base64."
+          },
+          "id": {
+            "$ref": "#/components/schemas/TaskId",
+            "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
+          },
+          "unique": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the `id` is refused from this enqueue on, such as \"24h\": another enqueue with it changes nothing, even if the task has completed, was cancelled, or its record was deleted. Needs an `id`; not with `again`. Default 0: as long as the task or its record is kept."
+          },
+          "again": {
+            "type": "boolean",
+            "description": "True: if the task with this `id` has ended, enqueue it anew and replace the old record. Default false."
+          },
+          "dedup": {
+            "type": "object",
+            "properties": {
+              "key": {
+                "$ref": "#/components/schemas/Name",
+                "description": "Tasks of one queue with the same key are the same work."
+              },
+              "window": {
+                "$ref": "#/components/schemas/PositiveDuration",
+                "description": "How long the key is kept from the first task on, even if that task ends; at least 1 ms."
+              }
+            },
+            "required": [
+              "key",
+              "window"
+            ],
+            "additionalProperties": false,
+            "description": "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response."
+          },
+          "group": {
+            "$ref": "#/components/schemas/Name",
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "Tasks with a higher priority are pulled first. Default 0."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long until the task becomes pending. Default 0."
+          },
+          "at": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 4503599627370495
+              }
+            ],
+            "description": "When the task becomes pending, epoch ms; instead of `delay`."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
           }
         },
         "required": [
@@ -5900,7 +6197,7 @@ export const openapi: OpenApiDocument = {
           "tasks": {
             "type": "array",
             "items": {
-              "$ref": "#/components/schemas/NewTask"
+              "$ref": "#/components/schemas/NewTaskOfMany"
             },
             "maxItems": 1000,
             "minItems": 1
@@ -7027,11 +7324,39 @@ export const openapi: OpenApiDocument = {
           "id": {
             "type": "string",
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-            "description": "The id of the task. With `dedup`, the id of the first task with the key."
+            "description": "The id of the task. With `dedup`, the id of the first task with the key; with another key, of the task concerned."
           },
           "created": {
             "type": "boolean",
             "description": "False if the id or the key was already known from another enqueue. Then nothing was changed. A resent request gets the first response."
+          }
+        },
+        "required": [
+          "id",
+          "created"
+        ]
+      },
+      "EnqueuedOne": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "The id of the task. With `dedup`, the id of the first task with the key; with another key, of the task concerned."
+          },
+          "created": {
+            "type": "boolean",
+            "description": "False if the id or the key was already known from another enqueue. Then nothing was changed. A resent request gets the first response."
+          },
+          "outcome": {
+            "enum": [
+              "created",
+              "replaced",
+              "dropped",
+              "appended"
+            ],
+            "type": "string",
+            "description": "With `debounce`, `throttle`, `singleton` or `replace`, what was done: a task was created; the payload of one that waits was replaced; the new payload was dropped; or it was appended to those of a task that waits."
           }
         },
         "required": [
@@ -7051,6 +7376,22 @@ export const openapi: OpenApiDocument = {
         },
         "required": [
           "tasks"
+        ]
+      },
+      "KeyForgotten": {
+        "type": "object",
+        "properties": {
+          "key": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "known": {
+            "type": "boolean",
+            "description": "Whether the key was known."
+          }
+        },
+        "required": [
+          "key",
+          "known"
         ]
       },
       "Pulled": {
@@ -11867,6 +12208,16 @@ export const openapi: OpenApiDocument = {
         },
         "example": "mailer-1"
       },
+      "key": {
+        "name": "key",
+        "in": "path",
+        "required": true,
+        "description": "The key, percent-encoded.",
+        "schema": {
+          "$ref": "#/components/schemas/Name"
+        },
+        "example": "page-7"
+      },
       "schedule": {
         "name": "schedule",
         "in": "path",
@@ -12132,6 +12483,21 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
+      "invalid_request": {
+        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds. `errors` lists each of them: where it is and what is allowed.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "invalid_request": {
+                "$ref": "#/components/examples/invalid_request"
+              }
+            }
+          }
+        }
+      },
       "redis_unauthorized-or-redis_error-or-unexpected_reply": {
         "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.",
         "content": {
@@ -12181,21 +12547,6 @@ export const openapi: OpenApiDocument = {
               },
               "lease_lost": {
                 "$ref": "#/components/examples/lease_lost"
-              }
-            }
-          }
-        }
-      },
-      "invalid_request": {
-        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds. `errors` lists each of them: where it is and what is allowed.",
-        "content": {
-          "application/problem+json": {
-            "schema": {
-              "$ref": "#/components/schemas/Problem"
-            },
-            "examples": {
-              "invalid_request": {
-                "$ref": "#/components/examples/invalid_request"
               }
             }
           }

@@ -9,31 +9,66 @@ import { TOKEN } from "../../kernel/options/validation.ts";
 /** The id in the path. */
 export const idInPath = fields({ id: taskId });
 
-export const newTask = v.pipe(
+const taskFields = {
+  payload: v.unknown(),
+  encoding: v.exactOptional(encoding),
+  id: v.exactOptional(taskId),
+  unique: v.exactOptional(duration),
+  again: v.exactOptional(v.boolean()),
+  dedup: v.exactOptional(
+    fields({
+      key: name,
+      window: positiveDuration,
+    }),
+  ),
+  group: v.exactOptional(name),
+  priority: v.exactOptional(integer(0, 9)),
+  delay: v.exactOptional(duration),
+  at: v.exactOptional(instant(LAST_DUE)),
+  lease: v.exactOptional(positiveDuration),
+  maxAttempts: v.exactOptional(integer(0, 1_000_000)),
+  resultTtl: v.exactOptional(duration),
+  deadTtl: v.exactOptional(duration),
+  headers: v.exactOptional(headers),
+};
+
+/** One of several tasks. */
+export const newTask = v.pipe(fields(taskFields), decodeBytes("payload"));
+
+/** A task alone, which may change an earlier one. */
+export const newSingleTask = v.pipe(
   fields({
-    payload: v.unknown(),
-    encoding: v.exactOptional(encoding),
-    id: v.exactOptional(taskId),
-    unique: v.exactOptional(duration),
-    again: v.exactOptional(v.boolean()),
-    dedup: v.exactOptional(
+    ...taskFields,
+    debounce: v.exactOptional(
       fields({
         key: name,
-        window: positiveDuration,
+        wait: positiveDuration,
+        maxWait: v.exactOptional(positiveDuration),
+        keep: v.exactOptional(v.picklist(["last", "first", "all"])),
       }),
     ),
-    group: v.exactOptional(name),
-    priority: v.exactOptional(integer(0, 9)),
-    delay: v.exactOptional(duration),
-    at: v.exactOptional(instant(LAST_DUE)),
-    lease: v.exactOptional(positiveDuration),
-    maxAttempts: v.exactOptional(integer(0, 1_000_000)),
-    resultTtl: v.exactOptional(duration),
-    deadTtl: v.exactOptional(duration),
-    headers: v.exactOptional(headers),
+    throttle: v.exactOptional(
+      fields({
+        key: name,
+        most: integer(1, 1_000_000),
+        per: positiveDuration,
+        excess: v.exactOptional(v.picklist(["drop", "delay"])),
+      }),
+    ),
+    singleton: v.exactOptional(
+      fields({
+        key: name,
+        while: v.picklist(["waiting", "unfinished"]),
+        then: v.exactOptional(v.picklist(["drop", "replace", "cancel"])),
+      }),
+    ),
+    replace: v.exactOptional(v.boolean()),
   }),
   decodeBytes("payload"),
 );
+
+/** A key in the path. */
+export const keyInPath = fields({ key: name });
 
 export const newTasks = fields({
   tasks: v.pipe(

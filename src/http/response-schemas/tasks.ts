@@ -14,11 +14,29 @@ import {
 import { taskStates } from "../../kernel/options/types.ts";
 
 export const enqueued = v.object({
-  id: described(taskId, "The id of the task. With `dedup`, the id of the first task with the key."),
+  id: described(
+    taskId,
+    "The id of the task. With `dedup`, the id of the first task with the key; with another key, of the task concerned.",
+  ),
   created: described(
     v.boolean(),
     "False if the id or the key was already known from another enqueue. Then nothing was changed. A resent request gets the first response.",
   ),
+});
+
+export const enqueuedOne = v.object({
+  ...enqueued.entries,
+  outcome: v.exactOptional(
+    described(
+      v.picklist(["created", "replaced", "dropped", "appended"]),
+      "With `debounce`, `throttle`, `singleton` or `replace`, what was done: a task was created; the payload of one that waits was replaced; the new payload was dropped; or it was appended to those of a task that waits.",
+    ),
+  ),
+});
+
+export const keyForgotten = v.object({
+  key: name,
+  known: described(v.boolean(), "Whether the key was known."),
 });
 
 export const enqueuedMany = v.object({ tasks: v.array(enqueued) });

@@ -1,4 +1,6 @@
+import { checkOrder, checkOrders } from "../../deploy/declared/checked-order.ts";
 import { SluiceError } from "../../errors.ts";
+import { OnDemand } from "../../kernel/on-demand.ts";
 import type { DequeueOptions } from "../../kernel/options/types.ts";
 import type { Batch } from "../../kernel/lease/leased-task.ts";
 import { json } from "../../respond.ts";
@@ -12,6 +14,9 @@ import { reply } from "../responses/reply.ts";
 import { fieldOf } from "../responses/task-reply.ts";
 import * as schemas from "../request-schemas/tasks.ts";
 
+/** Loaded with the first task that may change an earlier one. */
+const keyed = new OnDemand(() => import("../../features/debounce/index.ts"));
+
 /** Enqueue, pull, settle and cancel. */
 export function taskRoutes(app: App, services: Services): void {
   const { allow } = services;
@@ -19,16 +24,30 @@ export function taskRoutes(app: App, services: Services): void {
   app.post("/v1/queues/:queue/tasks", allow("enqueue"), async (c) => {
     const options = requestOptions(c);
     const body = await readBody(c, services, newTaskSchema);
+    const { definition } = c.get("open");
     if ("tasks" in body) {
+      checkOrders(definition, body.tasks);
       const tasks = await c.get("open").queue().enqueueMany(body.tasks, options);
       return reply<typeof replies.enqueuedMany>({ tasks }, tasks.some(({ created }) => created) ? 201 : 200);
     }
+    checkOrder(definition, body);
     const { payload, ...rest } = body;
     const queue = c.get("open").queue();
-    const enqueued = await queue.enqueue(payload, { ...rest, ...options });
+    const isKeyed = rest.debounce ?? rest.throttle ?? rest.singleton ?? rest.replace;
+    const enqueued = await (isKeyed
+      ? keyed.use(({ withDebounce }) => withDebounce(queue).enqueue(payload, { ...rest, ...options }))
+      : queue.enqueue(payload, { ...rest, ...options }));
     // Relative to the request, so that it is right wherever the app is mounted.
     const location = `tasks/${encodeURIComponent(enqueued.id)}`;
-    return reply<typeof replies.enqueued>(enqueued, enqueued.created ? 201 : 200, { location });
+    return reply<typeof replies.enqueuedOne>(enqueued, enqueued.created ? 201 : 200, { location });
+  });
+
+  app.delete("/v1/queues/:queue/keys/:key", allow("enqueue"), async (c) => {
+    const options = requestOptions(c);
+    const { key } = readPath(c, schemas.keyInPath);
+    const queue = c.get("open").queue();
+    const known = await keyed.use(({ withDebounce }) => withDebounce(queue).forgetKey(key, options));
+    return reply<typeof replies.keyForgotten>({ key, known });
   });
 
   app.post("/v1/queues/:queue/tasks/pull", allow("consume"), async (c) => {
@@ -100,12 +119,13 @@ function throwWithPullPath(error: unknown): never {
   throw new SluiceError(error.code, `pull.${error.message}`, `pull.${error.path}`);
 }
 
-type NewTaskSchema = typeof schemas.newTask | typeof schemas.newTasks;
+type NewTaskSchema = typeof schemas.newSingleTask | typeof schemas.newTasks;
 
 /** Chooses the schema before the check, so that the errors are those of the form that the caller means. */
 function newTaskSchema(body: unknown): NewTaskSchema {
-  if (typeof body !== "object" || body === null || !Object.hasOwn(body, "tasks")) return schemas.newTask;
-  const taskField = Object.keys(body).find((key) => Object.hasOwn(schemas.newTask.entries, key));
+  if (typeof body !== "object" || body === null || !Object.hasOwn(body, "tasks"))
+    return schemas.newSingleTask;
+  const taskField = Object.keys(body).find((key) => Object.hasOwn(schemas.newSingleTask.entries, key));
   if (taskField === undefined) return schemas.newTasks;
   throw invalid("tasks", `must not be sent with ${taskField}: send either one task or \`tasks\``);
 }

@@ -37,6 +37,10 @@ export const $LD = `local function LD(a,b)
 local c,d=a.plan,b.task
 if b.score then
 if b.place~=c.keys.delayed then
+local e=KB(c,d)
+if e and e.head==b.id then
+e.head=nil
+end
 AB(c,b.id,d,b.place,b.score)
 DE(c)
 end

@@ -123,6 +123,27 @@ export const schedules: Feature = () => {
   };
 };
 
+/** Tasks with a key are joined into one, which has the last payload. */
+export const debounce: Feature = () => {
+  const done: unknown[] = [];
+  return {
+    given: { declaration: {}, concurrency: 5, handler: ({ payload }) => void done.push(payload) },
+    async run(front) {
+      const add = async (payload: number, wait: "1h" | "1ms") => {
+        const [added] = await front.add([{ payload, debounce: { key: "page-7", wait } }]);
+        return added;
+      };
+      const first = await add(1, "1h");
+      expect(first).toMatchObject({ created: true });
+      for (const wait of ["1h", "1ms"] as const)
+        expect(await add(2, wait)).toMatchObject({ id: first?.id, created: false });
+      await work(front, () => done.length > 0);
+      expect(done).toEqual([2]);
+      expect(await front.counts()).toMatchObject(empty);
+    },
+  };
+};
+
 /** A consumer starts with the enqueue, without cron: of a task alone, and of several. */
 export const wake: Feature = () => {
   const { done, given } = noting();

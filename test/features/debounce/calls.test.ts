@@ -38,7 +38,7 @@ describe.each(Object.entries(kinds))("a copy of an enqueue that %s", (_, calls) 
     queue().enqueue(call, {
       ...(calls[call] as KeyedEnqueueOptions),
       idempotencyKey: `call-${call}`,
-    } as never);
+    } as KeyedEnqueueOptions);
 
   test("gets the same answer, and changes nothing, also after later calls and when the task has begun (law 5)", async () => {
     const answers = [];
@@ -49,7 +49,7 @@ describe.each(Object.entries(kinds))("a copy of an enqueue that %s", (_, calls) 
     expect(await rig.keySpace()).toEqual(before);
 
     // A later call of another producer, whose payload stays.
-    await queue().enqueue("later", calls.at(-1) as never);
+    await queue().enqueue("later", calls.at(-1) as KeyedEnqueueOptions);
     const later = await rig.keySpace();
     for (const call of calls.keys()) expect(await send(call)).toEqual(answers[call]);
     expect(await rig.keySpace()).toEqual(later);
@@ -63,7 +63,7 @@ describe.each(Object.entries(kinds))("a copy of an enqueue that %s", (_, calls) 
 
   test("with another payload under the same idempotency key is refused", async () => {
     for (const call of calls.keys()) await send(call);
-    const options = { ...calls.at(-1), idempotencyKey: `call-${calls.length - 1}` } as never;
+    const options = { ...calls.at(-1), idempotencyKey: `call-${calls.length - 1}` } as KeyedEnqueueOptions;
     await expect(queue().enqueue("other", options)).rejects.toMatchObject({ code: "idempotency_key_reused" });
   });
 
@@ -175,7 +175,7 @@ test.each<[string, object, unknown?]>([
   ["unknown", { debounce, unknown: 1 }],
   ["payload", { debounce: { ...debounce, keep: "all" } }, new Uint8Array([1])],
 ])("an invalid option is refused: %s", async (path, options, payload = 1) => {
-  await expect(queue().enqueue(payload, options as never)).rejects.toMatchObject({
+  await expect(queue().enqueue(payload, options as KeyedEnqueueOptions)).rejects.toMatchObject({
     code: "invalid_argument",
     path,
   });

@@ -17,11 +17,26 @@ function inBase64(fields: Fields, ...names: readonly string[]): void {
   else fields[name] = Buffer.from(JSON.stringify(fields[name])).toString("base64");
 }
 
+/** Only one of what may change an earlier task, and nothing that excludes it. */
+function keyed(fields: Fields): void {
+  exclude(fields, "debounce", "throttle", "singleton", "replace", "dedup", "again", "delay", "at");
+  exclude(fields, "throttle", "singleton", "replace", "dedup", "again", "at");
+  exclude(fields, "singleton", "replace", "dedup", "again");
+  if (fields["id"] === undefined) delete fields["replace"];
+  if (fields["replace"] === true) delete fields["dedup"];
+  const { debounce } = fields;
+  // Lists have no bytes.
+  if (fields["encoding"] !== undefined && isObject(debounce))
+    fields["debounce"] = { ...debounce, keep: "last" };
+}
+
 function newTask(fields: Fields): void {
+  keyed(fields);
   inBase64(fields, "payload");
   exclude(fields, "at", "delay");
   exclude(fields, "dedup", "again");
-  if (fields["again"] === true || fields["id"] === undefined) delete fields["unique"];
+  if (fields["again"] === true) delete fields["unique"];
+  if (fields["unique"] !== undefined) fields["id"] ??= "a";
   if (fields["id"] === undefined) delete fields["again"];
 }
 

@@ -37,6 +37,23 @@ const inNewTask: readonly Rule[] = [
   ["unique", { unique: 1, id: "a", again: true }, ["dedup"]],
 ];
 
+const KEYED = ["debounce", "throttle", "singleton", "replace"];
+const debounce = { key: "k", wait: 1 };
+const throttle = { key: "k", most: 1, per: 1 };
+
+/** Of a task that is sent alone, and may change an earlier one. */
+const inSingleTask: readonly Rule[] = [
+  ...inNewTask.map(([field, set, without = [], ...code]): Rule => [
+    field,
+    set,
+    [...without, ...KEYED],
+    ...code,
+  ]),
+  ["throttle", { debounce, throttle }, ["singleton", "replace", "delay", "at", "dedup", "again", "unique"]],
+  ["delay", { debounce, delay: 1 }, ["throttle", "singleton", "replace", "at", "dedup", "again", "unique"]],
+  ["replace", { replace: true }, ["debounce", "throttle", "singleton", "id", "dedup", "again", "unique"]],
+];
+
 /** By the outcome. */
 const inSettlement: Readonly<Record<string, readonly Rule[]>> = {
   complete: [["encoding", { encoding: "base64" }, ["result"]]],
@@ -53,7 +70,7 @@ const noQueueTwice: Rule = ["queues", { queues: "a,b,a" }];
 const noCursor: Rule = ["cursor", { cursor: SECRET }];
 
 const inBody: Readonly<Record<string, readonly Rule[]>> = {
-  enqueue: [...inNewTask, ["tasks", { tasks: [{ payload: 1 }] }]],
+  enqueue: [...inSingleTask, ["tasks", { tasks: [{ payload: 1 }] }]],
   redrive: [
     ["cursor", { cursor: SECRET }, ["ids"]],
     ["ids", { ids: ["a"], group: "m" }],

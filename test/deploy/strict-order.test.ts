@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import { linked } from "../../src/features/linked/index.ts";
+import { applyQueues, defineQueue, type EnqueueOptions, type NewTask, Producer } from "../../src/index.ts";
+import { useRig } from "../support/rig.ts";
+import { useDeployments } from "./deployments.ts";
+
+// A queue that is declared with a strict order: what a deployment, and its own methods, accept.
+const rig = useRig();
+const { deployment } = useDeployments(rig);
+
+const ledger = defineQueue("emails", { order: "strict", onDead: "stop" });
+const noGroup = "group is required: the queue emails has a strict order";
+const priority = "priority must not be set: the queue emails has a strict order";
+
+const refused: readonly (readonly [string, EnqueueOptions, string])[] = [
+  ["without a group", {}, noGroup],
+  ["with a priority", { group: "a", priority: 1 }, priority],
+];
+
+describe.each(refused)("a task %s is refused", (_, options, message) => {
+  const tasks: NewTask<unknown>[] = [
+    { payload: 1, group: "a" },
+    { payload: 2, ...options },
+  ];
+
+  test("by the queue of a handler, also by name", async () => {
+    const queue = deployment({ queues: [ledger] }).service.tools().queue;
+    for (const one of [queue(ledger), queue("emails")]) {
+      await expect(one.enqueue(1, options)).rejects.toMatchObject({ code: "invalid_argument", message });
+      await expect(one.enqueueMany(tasks)).rejects.toThrow(`tasks[1].${message}`);
+    }
+    expect(await queue(ledger).counts()).toMatchObject({ pending: 0 });
+  });
+
+  test("over HTTP", async () => {
+    const { call } = deployment({ queues: [ledger] });
+    const path = "/v1/queues/emails/tasks";
+    const answers = [await call(path, { payload: 1, ...options }), await call(path, { tasks })];
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+    const details = await Promise.all(
+      answers.map(async (one) => ((await one.json()) as object)["detail" as never]),
+    );
+    expect(details).toEqual([`${message}.`, `tasks[1].${message}.`]);
+  });
+
+  test("by its own methods", async () => {
+    const own = defineQueue("emails", { order: "strict", transport: () => linked(rig.transport) });
+    await expect(own.enqueue(1, options)).rejects.toThrow(message);
+    await expect(own.enqueueMany(tasks)).rejects.toThrow(`tasks[1].${message}`);
+  });
+
+  test("in a declared schedule", () => {
+    const schedules = { daily: { every: "24h", payload: 1, ...options } } as const;
+    const declared = defineQueue("emails", { order: "strict", schedules });
+    expect(() => deployment({ queues: [declared] })).toThrow(`emails.schedules.daily.${message}`);
+  });
+});
+
+test("cron applies the order, and what unsets it", async () => {
+  await deployment({ queues: [ledger] }).cron();
+  expect(await rig.operator().settings()).toMatchObject({ order: "strict", onDead: "stop" });
+  await deployment({ queues: [defineQueue("emails", { maxWorking: 1 })] }).cron();
+  expect(await rig.operator().settings()).toMatchObject({ order: null, onDead: "continue" });
+});
+
+test("its own methods need the linked transport, and say so", async () => {
+  await applyQueues(rig.transport, [ledger]);
+  const tasks = [{ payload: 1, group: "a" }];
+  const own = defineQueue("emails", { order: "strict", transport: () => rig.transport });
+  await expect(own.enqueueMany(tasks)).rejects.toThrow("or the transport linked(…) of sluice-queue/linked");
+  const ordered = defineQueue("emails", { order: "strict", transport: () => linked(rig.transport) });
+  expect(await ordered.enqueueMany(tasks)).toMatchObject([{ created: true }]);
+  // A producer with another transport does not know what the declaration forbids.
+  const producer = new Producer(ledger, { transport: linked(rig.transport) });
+  expect(await producer.enqueue(1)).toMatchObject({ created: true });
+});
