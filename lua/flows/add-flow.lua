@@ -42,7 +42,7 @@ for place = FIRST + 1, #items, STRIDE do
     local fixed = '2;' .. int(plan.now) .. record
     local task = parse_with(fixed, nil)
     nodes[#nodes + 1] = { id = id, edges = edges, fixed = fixed, task = task }
-    grouped_tasks[#grouped_tasks + 1] = edges == '' and task or nil
+    append(grouped_tasks, edges == '' and task or nil)
   end
 end
 open_groups(plan, grouped_tasks)

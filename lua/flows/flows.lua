@@ -1,9 +1,9 @@
--- flows: a task of a flow that ends tells those that wait for it. Each of these has the state of all of its
--- edges, so that telling it again changes nothing.
+-- flows: when a task of a flow ends, this notifies the nodes that wait for it. Each of them has the state of
+-- all of its edges, so that a second notice changes nothing.
 
 local flows = (function()
-  -- How many nodes one call tells. It leaves the others to later calls, as those of other partitions.
-  local MOST_TOLD = 200
+  -- How many nodes one call notifies. It leaves the others to later calls, as those of other partitions.
+  local MOST_NOTIFIED = 200
 
   -- The id of a node of a flow. number: `flow` for the flow as a whole.
   local function node_id(flow, number)
@@ -11,7 +11,7 @@ local flows = (function()
   end
 
   -- The followers of a node in its own partition, as pairs of a number and an edge; and those in others, as
-  -- text. A flow as a whole has no followers: `-` stands for what remains to be done when it has ended.
+  -- text. A flow as a whole has no followers: `-` is what remains to be done when it has ended.
   local function own_followers(task)
     local own, others = string.match(task.followers or ' -', '^([^ ]*)(.*)$')
     local found = {}
@@ -32,8 +32,8 @@ local flows = (function()
     end
   end
 
-  -- What this call leaves to be told, as `read-outbox` returns it. Members of `expiry` keep it until it is
-  -- done.
+  -- Whom this call leaves to be notified, as `read-outbox` returns it. Members of `expiry` keep it until
+  -- that is done.
   local outbox = {}
 
   -- What an edge becomes. `c` is open and needs a completion, `e` is open and needs an end; then `.`
@@ -44,8 +44,8 @@ local flows = (function()
     open = { f = 'c', x = 'e' },
   }
 
-  -- Reads nodes that a plan does not have yet.
-  local function open_nodes(plan, ids)
+  -- Reads nodes that a plan does not have yet. beside: fields to read with them. Returns their values.
+  local function open_nodes(plan, ids, beside)
     plan.nodes = plan.nodes or {}
     local wanted, names = {}, {}
     for _, id in ipairs(ids) do
@@ -55,13 +55,18 @@ local flows = (function()
         append(names, '.' .. id)
       end
     end
-    if not plan.live_nodes then
-      names[#names + 1] = '~nodes'
+    local count = #names
+    if count == 0 and plan.live_nodes and not beside then
+      return {}, {}
+    end
+    names[count + 1] = '~nodes'
+    for _, field in ipairs(beside or {}) do
+      names[#names + 1] = field
     end
     local records, known = read('HMGET', plan.keys.tasks, names), {}
     if not plan.live_nodes then
-      plan.live_nodes = tonumber(records[#names] or 0)
-      plan.stored_before['~nodes'] = records[#names] or nil
+      plan.live_nodes = tonumber(records[count + 1] or 0)
+      plan.stored_before['~nodes'] = records[count + 1] or nil
     end
     for i, id in ipairs(wanted) do
       local task, text = parse(records[i] or nil)
@@ -69,7 +74,10 @@ local flows = (function()
       plan.stored_before['.' .. id] = records[i] or nil
       append(known, task)
     end
-    open_groups(plan, known)
+    if not beside then
+      open_groups(plan, known)
+    end
+    return { unpack(records, count + 2, #names) }, known
   end
 
   -- A blocked node is blocked no longer.
@@ -126,36 +134,39 @@ local flows = (function()
     plan_write(plan, 'HSET tasks', '.' .. id, format(task, node.text))
   end
 
-  -- Tells a node what has become of one of its edges. edge: its number, from 0. `follow_told` must follow.
-  local function tell_node(plan, node, edge, outcome, because)
-    plan.told = plan.told or {}
-    if not node.told then
-      node.told = {}
-      plan.told[#plan.told + 1] = node
+  -- Notes what has become of an edge of a node. `follow_changes` must be called after.
+  -- edge: its number, from 0.
+  local function notify_node(plan, node, edge, outcome, because)
+    plan.changed_nodes = plan.changed_nodes or {}
+    if not node.changes then
+      node.changes = {}
+      plan.changed_nodes[#plan.changed_nodes + 1] = node
     end
-    node.told[#node.told + 1] = { edge = edge, outcome = outcome, because = because }
+    node.changes[#node.changes + 1] = { edge = edge, outcome = outcome, because = because }
   end
 
-  -- Lets the nodes follow that were told something. Each one changes its edges once, as it may have thousands.
-  local function follow_told(plan)
-    local all = plan.told or {}
-    plan.told = nil
+  -- Lets the nodes follow that were notified. Each changes its edges once, as it may have thousands.
+  local function follow_changes(plan)
+    local all = plan.changed_nodes or {}
+    plan.changed_nodes = nil
     for _, node in ipairs(all) do
-      local told = node.told
+      local changes = node.changes
       local open, failed, from = string.match(node.task.edges or '', '^(%d+),(%d+),()')
       local count, pieces, because = { c = 0, e = 0, f = 0, x = 0 }, {}, nil
-      table.sort(told, function(one, other)
+      table.sort(changes, function(one, other)
         return one.edge < other.edge
       end)
-      node.told = nil
-      for _, one in ipairs(open and told or {}) do
+      node.changes = nil
+      for _, one in ipairs(open and changes or {}) do
         local place = tonumber(from) + one.edge
         local was = string.sub(node.task.edges, place, place)
         local now = AFTER[one.outcome][was]
         if now then
           count[was] = count[was] - 1
           count[now] = (count[now] or 0) + 1
-          because = because or one.because
+          if not because then
+            because = one.because
+          end
           append(pieces, { place = place, now = now })
         end
       end
@@ -163,7 +174,8 @@ local flows = (function()
         local is_join = node.task.node_kind == 'j'
         open = tonumber(open) + count.c + count.e
         failed = tonumber(failed) + count.f + (is_join and count.x or 0)
-        local parts, last = { int(open), ',', int(failed), ',' }, tonumber(from) - 1
+        local parts = { int(open), ',', int(failed), ',' }
+        local last = tonumber(from) - 1
         for _, piece in ipairs(pieces) do
           append(parts, string.sub(node.task.edges, last + 1, piece.place - 1), piece.now)
           last = piece.place
@@ -175,21 +187,22 @@ local flows = (function()
     end
   end
 
-  -- Tells the followers of all nodes that have ended in this plan, and of those that end because of it.
-  local function tell_followers(plan)
-    local told, first = 0, 1
+  -- Notifies the followers of all nodes that have ended in this plan, and of those that end because of it.
+  local function notify_followers(plan)
+    local notified, first = 0, 1
     local outcomes = plan.outcomes or {}
     while outcomes[first] do
       local last, ids, edges = #outcomes, {}, {}
       for i = first, last do
         local ended = outcomes[i]
         local own, others = own_followers(ended.task)
-        -- A script that does not have all places, such as cancel, tells nobody itself.
+        -- A script that does not have all places, such as cancel, notifies none itself.
         local is_complete = plan.keys.pending and plan.keys.dead
-        if not is_complete or told + #own / 2 > MOST_TOLD then
-          own, others = {}, ended.task.followers
+        if not is_complete or notified + #own / 2 > MOST_NOTIFIED then
+          own = {}
+          others = ended.task.followers
         end
-        told = told + #own / 2
+        notified = notified + #own / 2
         for k = 1, #own, 2 do
           append(ids, node_id(ended.task.flow, own[k]))
           append(edges, { edge = own[k + 1], ended = ended })
@@ -210,14 +223,16 @@ local flows = (function()
       for i, id in ipairs(ids) do
         local node, ended = plan.nodes[id], edges[i].ended
         if node.found then
-          tell_node(plan, node, edges[i].edge, ended.outcome, ended.because)
+          notify_node(plan, node, edges[i].edge, ended.outcome, ended.because)
         end
       end
-      follow_told(plan)
+      follow_changes(plan)
       first = last + 1
     end
     if plan.more_nodes and plan.more_nodes ~= 0 then
-      open_nodes(plan, {})
+      if not plan.live_nodes then
+        open_nodes(plan, {})
+      end
       plan.live_nodes = math.max(0, plan.live_nodes + plan.more_nodes)
       plan_write(plan, 'HSET tasks', '~nodes', int(plan.live_nodes))
     end
@@ -228,9 +243,9 @@ local flows = (function()
     note_outcome = note_outcome,
     outbox = outbox,
     open_nodes = open_nodes,
-    tell_node = tell_node,
-    follow_told = follow_told,
-    tell_followers = tell_followers,
+    notify_node = notify_node,
+    follow_changes = follow_changes,
+    notify_followers = notify_followers,
   }
 end)()
 
@@ -251,9 +266,8 @@ end_task = (function(inner)
         or task.dead_ttl
         or DEFAULT_DEAD_TTL
       task.kept_for = int(reason == 'cancelled' and 0 or given or own)
-      given = UNTIL_THE_END
     end
-    inner(plan, id, task, text, state, reason, given)
+    inner(plan, id, task, text, state, reason, task.flow and UNTIL_THE_END or given)
     if task.flow and reason == 'cancelled' then
       plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
     end
@@ -274,12 +288,12 @@ end)(wait_again)
 
 commit = (function(inner)
   return function(plan)
-    flows.tell_followers(plan)
+    flows.notify_followers(plan)
     return inner(plan)
   end
 end)(commit)
 
--- What a settle or a dequeue leaves to be told goes behind its reply, so that the caller can do it at once.
+-- Whom a settle leaves to be notified is behind its reply, so that the caller can do it at once.
 settle_in_full = (function(inner)
   return function(keys, now, call, items, from, records)
     local reply = inner(keys, now, call, items, from, records)

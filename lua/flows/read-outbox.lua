@@ -1,10 +1,10 @@
--- read-outbox: reads what a partition has to tell others. Changes nothing.
+-- read-outbox: reads what a partition has to notify others. Changes nothing.
 local tasks = KEYS[1] -- hash  records and control fields
 local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local size = ARGV[1] -- at most this many entries, 1 to 100
 -- Returns {'ok', how many nodes of flows have not ended here, then for each entry: its member of `expiry`,
 --          what it is ('node' or 'field'), outcome, followers, because; of a field: '', its value, ''}
--- outcome, because: as `tell` takes them. A flow as a whole has the followers ' -'
+-- outcome, because: as `notify` takes them. A flow as a whole has the followers ' -'
 
 local members = redis.call('ZRANGE', expiry, BLOCKED, '+inf', 'BYSCORE', 'LIMIT', '0', size)
 local names, reply = { '~nodes' }, { 'ok' }

@@ -25,7 +25,7 @@ elseif task.state ~= STATE.rejected or not has_payload(fixed) then
 end
 plan.now = clock(test_now)
 open_groups(plan, { task })
-if not leave_stopped(plan, task, id) then
+if not lines.leave_stopped(plan, task, id) then
   return { 'skipped', 0 }
 end
 local failed = commit(plan)

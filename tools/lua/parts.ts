@@ -19,7 +19,7 @@ export interface Part {
   readonly text: string;
   /** Whether it is an assignment of a layer, which takes the place of what is declared in front of the layer. */
   readonly isLater: boolean;
-  /** Of an assignment, the how-manyth of its name it is; else 0. {@link partsOf} counts. */
+  /** The number of the assignment among those of its name, from 1; 0 for a local. {@link partsOf} counts. */
   level: number;
 }
 

@@ -3,7 +3,7 @@ import { SluiceError } from "../../errors.ts";
 import type { SweepPart } from "../../sweep/part.ts";
 
 /**
- * The part of flows in a sweep: tells what callers have left to be told, and adds what they have left to be added.
+ * The part of flows in a sweep: notifies what callers have left to be notified, and adds what they have left to be added.
  * Queues without flows cost it no request.
  */
 export const flowsPart: SweepPart = (sweep) => ({

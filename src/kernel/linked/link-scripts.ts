@@ -1,16 +1,16 @@
-/** The scripts by which partitions tell each other what has become of the tasks of a flow. */
+/** The scripts by which partitions notify each other what has become of the tasks of a flow. */
 import { addFlow } from "../../lua/add-flow.gen.ts";
 import { endFlow } from "../../lua/end-flow.gen.ts";
 import { readOutbox } from "../../lua/read-outbox.gen.ts";
-import { tell } from "../../lua/tell.gen.ts";
+import { notify } from "../../lua/notify.gen.ts";
 import { type Binding, okay, ReplyReader } from "../scripts/binding.ts";
 import type { Reply } from "../transport.ts";
 
-/** What a partition has to tell others, until it is done. */
+/** What a partition has to notify others, until it is done. */
 export interface OutboxEntry {
   /** Under which `expiry` has it. */
   readonly member: string;
-  /** `field`: tasks to add to another partition. `node`: the followers of a task to be told. */
+  /** `field`: tasks to add to another partition. `node`: the followers of a task to be notified. */
   readonly kind: "field" | "node";
   readonly outcome: string;
   /** Of a field its value. */
@@ -41,13 +41,13 @@ export const addFlowScript = {
   },
 } as const satisfies Binding;
 
-export const tellScript = {
-  script: tell,
+export const notifyScript = {
+  script: notify,
   keys: ["pending", "fair", "fairByGroup", "limited", "working", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "wake"],
   each: ["id", "edge", "outcome", "because"],
   decode: (reply: Reply) => {
-    const reader = okay("tell", reply);
+    const reader = okay("notify", reply);
     const [wake, unknown] = [reader.integer() === 1, reader.integer()];
     return { wake, unknown, outbox: readEntries(reader) };
   },

@@ -47,7 +47,7 @@ async function inEdition(commands: readonly Command[]): Promise<readonly Command
 }
 
 /**
- * The outcomes of commands as the plain edition has them. A settle may have left something to be told to other
+ * The outcomes of commands as the plain edition has them. A settle may have left something to be notified to other
  * partitions: that is done first.
  */
 async function withoutOutbox(

@@ -1,4 +1,4 @@
-/** Empties the outboxes of partitions: tells other partitions what has become of the tasks of a flow. */
+/** Empties the outboxes of partitions: notifies other partitions what has become of the tasks of a flow. */
 import { commandCall, run, runAll } from "../call.ts";
 import { readShardName } from "../names/keys.ts";
 import type { QueueRef } from "../queue-ref.ts";
@@ -15,13 +15,13 @@ import {
   type OutboxEntry,
   readEntries,
   readOutboxScript,
-  tellScript,
+  notifyScript,
 } from "./link-scripts.ts";
 
 /** Where partitions are. */
 export type Link = Omit<QueueRef, "name">;
 
-/** How many nodes one call tells or ends. */
+/** How many nodes one call notifies or ends. */
 const PER_CALL = 200;
 
 /** Entries that one call reads, and rounds of one run: what is left is for the next sweep. */
@@ -37,8 +37,8 @@ export function shardNamed(link: Link, name: string): Shard {
   return new Shard({ ...link, name: queue }, place, name);
 }
 
-/** One thing to tell a node. */
-interface Told {
+/** One thing to notify a node. */
+interface Change {
   readonly id: string;
   readonly edge: string;
   readonly outcome: string;
@@ -88,7 +88,7 @@ export const forgetNodes = ({ keys }: Shard, at: number): Command => [
 ];
 
 /**
- * Tells what a partition has left to be told, and all that follows from it.
+ * Notifies what a partition has left to be notified, and all that follows from it.
  * @returns whether all of it was done. The rest stays in the outbox
  * @throws {SluiceError}
  */
@@ -104,9 +104,9 @@ export async function sendOutbox(
     const done: string[] = [];
     // Tasks first: others may wait for them.
     for (const entry of own.toSorted(byKind)) {
-      const { more, wasTold } = await sendEntry(link, from, entry, options);
-      open.push(...more);
-      if (wasTold) done.push(entry.member);
+      const sent = await sendEntry(link, from, entry, options);
+      open.push(...sent.more);
+      if (sent.isDone) done.push(entry.member);
       else isDone = false;
     }
     if (done.length === 0) continue;
@@ -120,7 +120,7 @@ export async function sendOutbox(
 }
 
 /**
- * Tells what a settle has left to be told. If that fails, it stays in the outbox, and the settle has succeeded.
+ * Notifies what a settle has left to be notified. If that fails, it stays in the outbox, and the settle has succeeded.
  * @param keys those of the settle
  */
 export async function sendSettled(
@@ -143,8 +143,8 @@ export async function sendSettled(
 const byKind = (one: OutboxEntry, other: OutboxEntry) => (one.kind < other.kind ? -1 : 1);
 
 interface Sent {
-  readonly wasTold: boolean;
-  /** What other partitions have left to be told because of it. */
+  readonly isDone: boolean;
+  /** What other partitions have left to be notified because of it. */
   readonly more: readonly { readonly name: string; readonly entries: readonly OutboxEntry[] }[];
 }
 
@@ -154,13 +154,13 @@ async function sendEntry(link: Link, from: string, entry: OutboxEntry, options: 
     const to = id.slice(id.lastIndexOf(" ") + 1);
     const { token, items } = JSON.parse(entry.followers) as AddedLater;
     await run(link.transport, addLaterCall(shardNamed(link, to), token, items), options);
-    return { wasTold: true, more: [] };
+    return { isDone: true, more: [] };
   }
   if (entry.followers === " -") {
     if (entry.outcome !== "open") await endFlow(link, from, flowOf(id), options);
-    return { wasTold: true, more: [] };
+    return { isDone: true, more: [] };
   }
-  return tellAll(link, from, id, entry, options);
+  return notifyAll(link, from, id, entry, options);
 }
 
 /** Nodes that are added to a partition after the home of their flow. */
@@ -175,7 +175,7 @@ export function addLaterCall(shard: Shard, token: string, items: AddedLater["ite
   return shard.call(addFlowScript, { wake: "", token }, each, shard.note());
 }
 
-async function tellAll(
+async function notifyAll(
   link: Link,
   from: string,
   id: string,
@@ -189,16 +189,16 @@ async function tellAll(
     ...slicesOf(others, 2).map(([to = "", list = ""]) => [to, list] as const),
   ];
   const calls = lists.flatMap(([to, list]) => {
-    const told =
+    const notified =
       list === ""
         ? []
-        : list.split(",").map((text): Told => {
+        : list.split(",").map((text): Change => {
             const [number = "", edge = ""] = text.split(".");
             return { id: `${number}{${flow}}`, edge, outcome, because };
           });
-    return slicesOf(told, PER_CALL).map((slice) => ({
+    return slicesOf(notified, PER_CALL).map((slice) => ({
       to,
-      call: shardNamed(link, to).call(tellScript, { wake: "" }, slice),
+      call: shardNamed(link, to).call(notifyScript, { wake: "" }, slice),
     }));
   });
   const replies = await runAll(
@@ -212,7 +212,7 @@ async function tellAll(
   const unknown = replies.some((reply) => reply.unknown > 0);
   // Each node has the flow as a whole among its followers.
   const home = lists.find(([, list]) => /(?:^|,)flow\./.test(list))?.[0] ?? from;
-  return { more, wasTold: !unknown || !(await exists(link, home, flow, options)) };
+  return { more, isDone: !unknown || !(await exists(link, home, flow, options)) };
 }
 
 /** Whether a flow has not ended, so that its nodes may still be added. */

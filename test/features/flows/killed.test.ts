@@ -102,7 +102,10 @@ test.for(["request", "reply"] as const)(
       await rig.command("FLUSHALL");
       await addFlow(ITEMS, queueOf(rig.transport), { id: "f" });
       // Each second process lives, so that there is progress.
-      await work(Array.from({ length: 16 }, (_, i) => (i % 2 === 0 ? most : 1_000)), loses);
+      await work(
+        Array.from({ length: 16 }, (_, i) => (i % 2 === 0 ? most : 1_000)),
+        loses,
+      );
       const queue = new Queue("three", { transport: linked(rig.transport), now });
       expect(await queue.counts()).toMatchObject({ pending: 0, delayed: 0, working: 0, rejected: 0 });
       const home = new Queue("one", { transport: linked(rig.transport), now });

@@ -59,7 +59,7 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
     "> becomes >=: if (levels.length >= MAX_DEPTH) problem = TOO_DEEP;": "99,999 levels in place of 100,000",
   },
   "src/kernel/record/read-record.ts": {
-    '|| becomes &&: if (!record.startsWith("1;") && stop < 0) {':
+    "|| becomes &&: if (!/^[12];/.test(record) && stop < 0) {":
       "the scripts return no record of another version; one without a second line has no payload either",
   },
   "src/kernel/options/span.ts": {

@@ -2,6 +2,7 @@ import { consumers } from "./laws/consumers.ts";
 import { debounce } from "./laws/debounce.ts";
 import { dequeue } from "./laws/dequeue.ts";
 import { enqueue } from "./laws/enqueue.ts";
+import { flows } from "./laws/flows.ts";
 import { groups } from "./laws/groups.ts";
 import { handOver } from "./laws/hand-over.ts";
 import { network } from "./laws/network.ts";
@@ -20,6 +21,7 @@ export const lawMutants = {
   sweep,
   operate,
   order,
+  flows,
   groups,
   partitions,
   repair,

@@ -3,7 +3,7 @@ import { change, drop, type LawMutants, never } from "../mutant.ts";
 export const order: LawMutants = {
   "a task gets ready beside the head of its line": {
     in: "make_ready",
-    lua: never("line.waiting > 0 or is_busy(group)"),
+    lua: never("line.waiting > 0 or lines.is_busy(group)"),
     breaks: "I2: two tasks of an account are worked on at the same time",
   },
   "the last task of a line follows first": {

@@ -1,4 +1,4 @@
--- tell: tells nodes what has become of tasks that they wait for: blocked -> pending | delayed | completed |
+-- notify: nodes learn what has become of tasks that they wait for: blocked -> pending | delayed | completed |
 -- rejected, or rejected -> blocked. (I1 I3)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
@@ -15,31 +15,31 @@ local items = ARGV -- then for each, at most 200: id, edge (its number, from 0),
 -- outcome: 'completed', 'failed', or 'open' if a task that had ended is alive again; because: the id of the
 -- task that failed
 -- Returns {'ok', 1 if the caller must wake a consumer, how many nodes are not known, then what is left to be
---          told, as in `read-outbox`}
+--          notified, as in `read-outbox`}
 --      or {'newer_schema'}
 
 local FIRST, STRIDE = 2, 4
 local keys = queue_keys(pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead)
 local plan = new_plan(keys, clock(test_now))
-local found = redis.call('HMGET', tasks, '~set', '~stats', '~wake')
-if read_settings(plan, found[1], found[2]) then
-  return { 'newer_schema' }
-end
 local ids = {}
 for place = FIRST + 1, #items, STRIDE do
   ids[#ids + 1] = items[place]
 end
-flows.open_nodes(plan, ids)
+local found, nodes = flows.open_nodes(plan, ids, { '~set', '~stats', '~wake' })
+if read_settings(plan, found[1], found[2]) then
+  return { 'newer_schema' }
+end
+open_groups(plan, nodes)
 local unknown = 0
 for place = FIRST + 1, #items, STRIDE do
   local id, edge, outcome, because = unpack(items, place, place + STRIDE - 1)
   if plan.nodes[id].found then
-    flows.tell_node(plan, plan.nodes[id], tonumber(edge), outcome, because)
+    flows.notify_node(plan, plan.nodes[id], tonumber(edge), outcome, because)
   else
     unknown = unknown + 1
   end
 end
-flows.follow_told(plan)
+flows.follow_changes(plan)
 local failed = commit(plan)
 if failed then
   return failed

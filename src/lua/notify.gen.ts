@@ -25,6 +25,7 @@ import { $DM } from "./parts/parse-rate.gen.ts";
 import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $CF } from "./parts/read-score.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -46,17 +47,17 @@ import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $JN } from "./parts/nobody-awake.gen.ts";
 import { $JQ } from "./parts/record-wake.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
 
-export const tell: Script = {
-  name: "tell",
+export const notify: Script = {
+  name: "notify",
   get source() {
     return `local a=KEYS[1]
 local b=KEYS[2]
@@ -73,35 +74,35 @@ local l=ARGV
 local m,n=2,4
 ${$AV}local o=AV(a,b,c,d,e,f,g,h,i)
 ${$AH}${$FK}${$FL}${$AI}${$AJ}local p=FL(o,AJ(j))
-local q=redis.call('HMGET',g,'~set','~stats','~wake')
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FM(p,q[1],q[2])then
+local q={}
+for u=m+1,#l,n do
+q[#q+1]=l[u]
+end
+${$DF}${$FY}${$CY}${$AK}${$GB}${$GC}${$GA}${$GG}${$DH}${$DJ}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$CR_}${$X_}${$HG_}${$KJ}${$KI}${$HG__}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local r,s=KI.open_nodes(p,q,{'~set','~stats','~wake'})
+${$FX}${$FM}${$DK}${$FM_}${$FX_}if FM(p,r[1],r[2])then
 return{'newer_schema'}
 end
-local r={}
-for v=m+1,#l,n do
-r[#r+1]=l[v]
-end
-${$FY}${$CY}${$AK}${$GB}${$GC}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HG_}${$KP}${$KO}${$HG__}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}KO.open_nodes(p,r)
-local s=0
-for w=m+1,#l,n do
-local x,y,z,aa=unpack(l,w,w+n-1)
-if p.nodes[x].found then
-KO.tell_node(p,p.nodes[x],tonumber(y),z,aa)
+CR(p,s)
+local t=0
+for x=m+1,#l,n do
+local y,z,aa,ab=unpack(l,x,x+n-1)
+if p.nodes[y].found then
+KI.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
-s=s+1
+t=t+1
 end
 end
-KO.follow_told(p)
-${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$KD}${$AE_}${$FF_}${$FQ_}local t=FQ(p)
-if t then
-return t
+KI.follow_changes(p)
+${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$AE_}${$FF_}${$FQ_}local u=FQ(p)
+if u then
+return u
 end
-${$JL}${$JM}${$JO}${$JN}${$JQ}local u=k~=''
+${$JL}${$JM}${$JO}${$JN}${$JQ}local v=k~=''
 and redis.call('EXISTS',a,b)>0
-and JQ(g,{q[3],q[1]},p.now,k)
-return{'ok',u and 1 or 0,s,unpack(KO.outbox)}
+and JQ(g,{r[3],r[1]},p.now,k)
+return{'ok',v and 1 or 0,t,unpack(KI.outbox)}
 `;
   },
-  sha1: "b4c2297684832e468f5bbb86dce2ca42a9fb945e",
-  keyLockingSha1: "fcff05989011676e4d3a15d1a70c1d275b0a7d58",
+  sha1: "cd5975e5050a3a9c7a01200b76f68099c69a854f",
+  keyLockingSha1: "ecb3cfe0db4078357abc4010b07a2b1baf61fa03",
 };

@@ -1,0 +1,36 @@
+import { change, drop, type LawMutants, never } from "../mutant.ts";
+
+export const flows: LawMutants = {
+  "a flow is added twice": {
+    in: "add-flow",
+    lua: never("first"),
+    breaks: "law 5: a copy of the call adds the tasks of a flow again",
+  },
+  "an edge may be notified twice": {
+    in: "follow_changes",
+    lua: change("count[was] - 1", "count[was]"),
+    breaks: "I6: a task waits for ever for one that has ended",
+  },
+  "notify does nothing": {
+    in: "notify",
+    lua: drop("flows.follow_changes(plan)"),
+    breaks: "I6: a task waits for ever for one of another queue",
+  },
+  "what waits for a failed task goes on waiting": {
+    in: "follow_edges",
+    lua: change("open > 0 and (failed == 0 or is_join)", "open > 0"),
+    breaks: "I6: a parent waits for ever because a child failed",
+  },
+  "read-outbox shows nothing": {
+    lua: change("redis.call('ZRANGE', expiry, BLOCKED, …)", "redis.call('ZRANGE', expiry, '+inf', …)"),
+    breaks: "I6: a flow whose consumer died does not go on",
+  },
+  "end-flow ends nothing": {
+    lua: drop("write('ZADD', expiry, ended, 'XX')"),
+    breaks: "law 10: records of flows stay for years",
+  },
+  "a dead letter that fell with another is redriven alone": {
+    lua: never("entry.task.reason ~= FELL"),
+    breaks: "I3: a task begins although one that it needs has failed",
+  },
+};
