@@ -4,55 +4,85 @@
 -- ends as a dead letter and is to stop the group, it stays the head until an operator redrives, removes or
 -- skips it. ../order.md specifies the records.
 
--- The line of a task's group, marked as changed, and the group; nil if it has no line.
-local function line_of(plan, task)
-  local group = task.group and plan.groups[task.group]
-  if group and group.line then
-    group.line.changed = true
-    return group.line, group
+local lines = (function()
+  -- The line of a task's group, marked as changed, and the group; nil if it has no line.
+  local function line_of(plan, task)
+    local group = task.group and plan.groups[task.group]
+    if group and group.line then
+      group.line.changed = true
+      return group.line, group
+    end
+    return nil, nil
   end
-  return nil, nil
-end
 
--- Puts a task into the line of its group. in_front: for one that was in `fair`: ahead of all that never were.
-local function line_up(plan, group, id, in_front)
-  local LATER = LIMITED_GROUP / 2 -- places from here on are of tasks that were never in `fair`
-  local line = group.line
-  local last = in_front and 'last_front_place' or 'last_back_place'
-  line[last] = line[last] + 1
-  local place = line[last] + (in_front and 0 or LATER)
-  line.waiting, plan.times.limited = line.waiting + 1, plan.times.limited + 1
-  line.added[#line.added + 1] = { place = place, id = id }
-  group.changed = true
-  plan_write(plan, 'ZADD limited', int(place), id)
-  plan_write(plan, 'ZADD fair_by_group', '0', turn_of('~' .. group.name, place, id))
-end
+  -- Puts a task into the line of its group. in_front: for one that was in `fair`: ahead of all that never
+  -- were.
+  local function line_up(plan, group, id, in_front)
+    local LATER = LIMITED_GROUP / 2 -- places from here on are of tasks that were never in `fair`
+    local line = group.line
+    local last = in_front and 'last_front_place' or 'last_back_place'
+    line[last] = line[last] + 1
+    local place = line[last] + (in_front and 0 or LATER)
+    line.waiting, plan.times.limited = line.waiting + 1, plan.times.limited + 1
+    line.added[#line.added + 1] = { place = place, id = id }
+    group.changed = true
+    plan_write(plan, 'ZADD limited', int(place), id)
+    plan_write(plan, 'ZADD fair_by_group', '0', turn_of('~' .. group.name, place, id))
+  end
 
--- Takes a task out of the line. The caller removes it from `limited`.
-local function leave_line(plan, group, id, place)
-  local line, member = group.line, turn_of('~' .. group.name, place, id)
-  line.waiting, plan.times.limited = math.max(0, line.waiting - 1), math.max(0, plan.times.limited - 1)
-  line.left = line.left + 1
-  group.changed = true
-  plan.removed_turns[member] = true
-  plan_write(plan, 'ZREM fair_by_group', member)
-end
-
--- True while a group has a task that is ready, works or waits for another attempt.
-local function is_busy(group)
-  return group.line.head or group.working + group.ready + group.limited > 0
-end
-
--- Sets whether the head of a group stops it. `fair-by-group` lists the groups that are stopped.
-local function set_stopped(plan, group, stopped)
-  local line, member = group.line, '~~' .. group.name
-  if stopped and not line.stopped then
-    plan_write(plan, 'ZADD fair_by_group', '0', member)
-  elseif line.stopped and not stopped then
+  -- Takes a task out of the line. The caller removes it from `limited`.
+  local function leave_line(plan, group, id, place)
+    local line, member = group.line, turn_of('~' .. group.name, place, id)
+    line.waiting, plan.times.limited = math.max(0, line.waiting - 1), math.max(0, plan.times.limited - 1)
+    line.left = line.left + 1
+    group.changed = true
+    plan.removed_turns[member] = true
     plan_write(plan, 'ZREM fair_by_group', member)
   end
-  line.stopped = stopped
-end
+
+  -- True while a group has a task that is ready, works or waits for another attempt.
+  local function is_busy(group)
+    return group.line.head or group.working + group.ready + group.limited > 0
+  end
+
+  -- Sets whether the head of a group stops it. `fair-by-group` lists the groups that are stopped.
+  local function set_stopped(plan, group, stopped)
+    local line, member = group.line, '~~' .. group.name
+    if stopped and not line.stopped then
+      plan_write(plan, 'ZADD fair_by_group', '0', member)
+    elseif line.stopped and not stopped then
+      plan_write(plan, 'ZREM fair_by_group', member)
+    end
+    line.stopped = stopped
+  end
+
+  -- The task that stops a group is its head no longer. Returns false if it does not stop it.
+  local function leave_stopped(plan, task, id)
+    local line, group = line_of(plan, task)
+    if line and line.stopped and line.head == id then
+      set_stopped(plan, group, false)
+      line.head = nil
+      return true
+    end
+    return false
+  end
+
+  -- The priority of a task in `fair` is that of its score: of a group in order, no other counts.
+  local function follow_score(task, score)
+    local band = read_score(tonumber(score))
+    task.priority = band > 0 and int(band) or nil
+  end
+
+  return {
+    line_of = line_of,
+    line_up = line_up,
+    leave_line = leave_line,
+    is_busy = is_busy,
+    set_stopped = set_stopped,
+    leave_stopped = leave_stopped,
+    follow_score = follow_score,
+  }
+end)()
 
 -- Version 2 of settings says that groups may have a strict order: `o` and `d`, of the queue or a group.
 read_settings = (function(inner)
@@ -118,14 +148,14 @@ end)(open_groups)
 -- Only the head of a group in strict order gets ready.
 make_ready = (function(inner)
   return function(plan, id, task, place)
-    local line, group = line_of(plan, task)
+    local line, group = lines.line_of(plan, task)
     if line and line.ordered then
       task.priority = nil
     end
     if line and line.ordered and id ~= line.head and place ~= 'aside' then
-      if line.waiting > 0 or is_busy(group) then
+      if line.waiting > 0 or lines.is_busy(group) then
         task.fair_score = nil
-        return line_up(plan, group, id)
+        return lines.line_up(plan, group, id)
       end
       line.head = id
     end
@@ -136,26 +166,15 @@ end)(make_ready)
 -- A task that has begun keeps the head of its line.
 wait_again = (function(inner)
   return function(plan, id, task, text, place, due)
-    local line, group = line_of(plan, task)
+    local line, group = lines.line_of(plan, task)
     if line and line.head == id then
-      set_stopped(plan, group, false)
+      lines.set_stopped(plan, group, false)
     elseif line and line.ordered and not line.head and task.state == STATE.working then
       line.head = id
     end
     return inner(plan, id, task, text, place, due)
   end
 end)(wait_again)
-
--- The task that stops a group is its head no longer. Returns false if it does not stop it.
-local function leave_stopped(plan, task, id)
-  local line, group = line_of(plan, task)
-  if line and line.stopped and line.head == id then
-    set_stopped(plan, group, false)
-    line.head = nil
-    return true
-  end
-  return false
-end
 
 -- The head leaves its line, or stops the group.
 end_task = (function(inner)
@@ -166,32 +185,26 @@ end_task = (function(inner)
     if task.group and not plan.groups[task.group] and plan.settings and plan.settings.o then
       open_groups(plan, { task })
     end
-    local line, group = line_of(plan, task)
+    local line, group = lines.line_of(plan, task)
     local is_head = line and line.head == id
     local stops = is_head and line.ordered and line.stops and state == 'rejected' and reason ~= 'cancelled'
     inner(plan, id, task, text, state, reason, stops and STOPPING_TTL or given)
     if stops then
-      set_stopped(plan, group, true)
+      lines.set_stopped(plan, group, true)
     elseif is_head then
       line.head = nil
     end
   end
 end)(end_task)
 
--- The priority of a task in `fair` is that of its score: of a group in order, no other counts.
-local function follow_score(task, score)
-  local band = read_score(tonumber(score))
-  task.priority = band > 0 and int(band) or nil
-end
-
 -- A task may also leave a line.
 refund = (function(inner)
   return function(plan, id, task, place, score)
-    local line, group = line_of(plan, task)
+    local line, group = lines.line_of(plan, task)
     if line and place == plan.keys.limited and tonumber(score) < LIMITED_GROUP then
-      return leave_line(plan, group, id, score)
+      return lines.leave_line(plan, group, id, score)
     elseif line and place == plan.keys.fair then
-      follow_score(task, score)
+      lines.follow_score(task, score)
     end
     return inner(plan, id, task, place, score)
   end
@@ -203,15 +216,15 @@ move_if_limited = (function(inner)
   return function(plan, entry, place)
     local line, group = nil, nil
     if not in_list(place) then
-      line, group = line_of(plan, entry.task)
+      line, group = lines.line_of(plan, entry.task)
     end
     if line then
-      follow_score(entry.task, place.score)
+      lines.follow_score(entry.task, place.score)
     end
     if line and line.ordered and entry.id ~= line.head then
       if line.head or group.working > 0 then
         take_turn(plan, entry.task, place.score, entry.id)
-        line_up(plan, group, entry.id, true)
+        lines.line_up(plan, group, entry.id, true)
         return true
       end
       line.head = entry.id
@@ -227,7 +240,7 @@ write_groups = (function(inner)
   local function release_next(plan, group)
     local MOST = 100 -- tasks of a line without an order, in one call
     local line, name, waiting = group.line, '~' .. group.name, {}
-    local most = line.ordered and (is_busy(group) and 0 or 1) or MOST
+    local most = line.ordered and (lines.is_busy(group) and 0 or 1) or MOST
     if most == 0 or line.waiting == 0 then
       return
     end
@@ -250,7 +263,7 @@ write_groups = (function(inner)
     end)
     for i = 1, math.min(most, #waiting) do
       local place, id = waiting[i].place, waiting[i].id
-      leave_line(plan, group, id, place)
+      lines.leave_line(plan, group, id, place)
       plan_write(plan, 'ZREM limited', id)
       if line.ordered then
         line.head = id
@@ -296,7 +309,7 @@ erase = (function(inner)
     if task.group and task.state == STATE.rejected and plan.settings.o and not plan.groups[task.group] then
       open_groups(plan, { task })
     end
-    leave_stopped(plan, task, id)
+    lines.leave_stopped(plan, task, id)
     return inner(plan, id, task)
   end
 end)(erase)

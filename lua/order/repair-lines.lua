@@ -194,7 +194,7 @@ local function correct_line(plan, group, head, waits)
   line.last_back_place = math.max(line.last_back_place, back)
   local own = head and head.group == group.name
   if line.stopped and not (own and head.state == STATE.rejected) then
-    set_stopped(plan, group, false)
+    lines.set_stopped(plan, group, false)
     wrong = true
   elseif line.stopped and tonumber(redis.call('ZSCORE', keys.fair_by_group, stopped) or 1) ~= 0 then
     plan_write(plan, 'ZADD fair_by_group', '0', stopped)
@@ -219,9 +219,9 @@ local function repair_lines(repair, names)
       append(fields, head, '.' .. head)
     end
   end
-  local places, lines = scores_in(repair, 'limited', heads), read_first_lines(repair.keys.tasks, fields)
+  local places, found = scores_in(repair, 'limited', heads), read_first_lines(repair.keys.tasks, fields)
   for i, group in ipairs(groups) do
-    local fixed, record = lines[heads[i]], lines['.' .. heads[i]]
+    local fixed, record = found[heads[i]], found['.' .. heads[i]]
     local head = has_payload(fixed) and parse_with(fixed, record) or nil
     local left_alone, waits = newer(fixed) or newer(record), places[i] and in_line(finite(places[i]))
     if not left_alone and correct_line(repair.plan, group, head, waits) then

@@ -48,15 +48,15 @@ import { $DL } from "./parts/format-settings.gen.ts";
 import { $DS } from "./parts/remaining.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KK, $JE_, $JF_ } from "./parts/rare.gen.ts";
+import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KE, $JE_, $JF_ } from "./parts/rare.gen.ts";
 import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
 import { $IC, $ID, $IE, $IG, $IH, $DL_, $IC_ } from "./parts/settings.gen.ts";
 import { $II, $IJ, $IK, $IL, $IM, $IO, $IP, $IQ, $IM_, $IQ_ } from "./parts/repair-group-settings.gen.ts";
 import { $IR, $IS, $IT, $IU, $IU_ } from "./parts/pairs.gen.ts";
-import { $IV, $IW, $IX, $IY, $KL, $KM, $KN } from "./parts/count-ready.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KJ } from "./parts/in-line.gen.ts";
+import { $IV, $IW, $IX, $IY, $KF, $KG, $KH } from "./parts/count-ready.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $KD } from "./parts/in-line.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -220,7 +220,7 @@ end
 end
 return true
 end
-${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$AF}${$GJ}${$GK}${$GL}${$GO}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GE}${$CP}${$CR}${$HC}${$FV}${$FW}${$JV}${$HE}${$FS}${$FT}${$JT}${$DG}${$DK}${$DL}${$GR}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$JA}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IZ}${$IU}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KF}${$DL_}${$KG}${$CR_}${$IC_}${$KJ}${$KK}${$IU_}${$JE_}${$JF_}${$IM_}${$IQ_}${$KL}${$KM}${$KN}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function ak()
+${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$AF}${$GJ}${$GK}${$GL}${$GO}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GE}${$CP}${$CR}${$HC}${$FV}${$FW}${$JV}${$HE}${$FS}${$FT}${$JT}${$DG}${$DK}${$DL}${$GR}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$JA}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IZ}${$IU}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KB}${$DL_}${$KC}${$CR_}${$IC_}${$KD}${$KE}${$IU_}${$JE_}${$JF_}${$IM_}${$IQ_}${$KF}${$KG}${$KH}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function ak()
 local al={}
 for ap,aq in ipairs(IT)do
 al[aq]=w.seen.tasks[aq]
@@ -292,7 +292,7 @@ if not ba[bg]then
 ba[bg],az[#az+1]=true,bg
 end
 end
-KN(w,az)
+KH(w,az)
 return ac()
 and ai(ax,#as)
 and aj(ax,az,w.plan.groups)
@@ -306,6 +306,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "30b88ece89924e80b8ab28c1b231b42949515168",
-  keyLockingSha1: "7905b1b37609c04972274ce191df4fbd44679039",
+  sha1: "22c0e7d6a0a3fc62179608ce36f94bd915206dcb",
+  keyLockingSha1: "7a4adaecdcd1745452924573fde258e5b7090bc0",
 };

@@ -63,23 +63,22 @@ import { $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $JR } from "./parts/enqueu
 import { $GF } from "./parts/without-payload.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KI } from "./parts/follow-score.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
 import { $GE_ } from "./parts/has-payload-later.gen.ts";
 import { $GI_ } from "./parts/parse-with-later.gen.ts";
-import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
-import { $KT, $KV, $KW, $KX, $KY, $LA, $LB } from "./parts/outcomes.gen.ts";
-import { $KZ } from "./parts/leave-to-owner.gen.ts";
-import { $LC, $LD, $LE, $LF } from "./parts/find-task.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KT } from "./parts/leave-to-owner.gen.ts";
+import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
 
 export const enqueueDebounced: Script = {
   name: "enqueueDebounced",
@@ -108,17 +107,17 @@ local u=1000
 local v=1048576
 local w=3600000
 ${$AV}local x=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$KG}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KQ}${$KR}${$KW}local y,z=KW(x,i,'~D:'..p,l,m,n,o,k)
+${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$KC}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KK}${$KL}${$KQ}local y,z=KQ(x,i,'~D:'..p,l,m,n,o,k)
 if not y then
 return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JL}${$JM}${$JO}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JN}${$JR}${$KB}${$KC}${$KD}${$KE}${$KF}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KT}${$KV}${$KX}${$LA}local ad,ae,af=LA(y,j)
+${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$CF}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JL}${$JM}${$JO}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JN}${$JR}${$KB}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KN}${$KP}${$KR}${$KU}local ad,ae,af=KU(y,j)
 if ad then
 return ad
 end
-${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$LC}local ag,ah=LC(y,ab.id,ab.enqueued_at or'')
+${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$KW}local ag,ah=KW(y,ab.id,ab.enqueued_at or'')
 if ah then
 return ah
 elseif ag and ag.has_begun then
@@ -148,42 +147,42 @@ math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
 ak=math.max(ak,ac)
 end
 if s=='first'then
-${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KI}${$AB_}${$LD}${$LE}LE(y,ag,ag.fixed,ak)
-${$DG}${$KS}${$KU}${$KY}return KY(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GQ}${$AB_}${$KX}${$KY}KY(y,ag,ag.fixed,ak)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
 ab.payloads=nil
-${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KI}${$AB_}${$LD}${$LE}${$LF}LE(y,ag,LF(ag,aa.fixed),ak)
-${$DG}${$KS}${$KU}${$KY}return KY(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GQ}${$AB_}${$KX}${$KY}${$KZ}KY(y,ag,KZ(ag,aa.fixed),ak)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
 end
 local al,am=ai()
 if al then
 ab.payloads=AH(am)
 ak=am<u and ak or ac
-${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KI}${$AB_}${$LD}${$LE}LE(y,ag,al,ak)
-${$DG}${$KS}${$KU}${$KY}return KY(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GQ}${$AB_}${$KX}${$KY}KY(y,ag,al,ak)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
 end
-${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KI}${$AB_}${$LD}${$LE}LE(y,ag,ag.fixed,ac)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GQ}${$AB_}${$KX}${$KY}KY(y,ag,ag.fixed,ac)
 end
 if k=='?'then
-${$KZ}return KZ(y)
+${$KT}return KT(y)
 elseif af and t=='2'then
 return{'seal',''}
 elseif af then
-${$DG}${$KS}${$KU}${$KY}return KY(y,j,'d',l,0,ac+w)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'d',l,0,ac+w)
 end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$LB}local ak=LB(y,ae,0)
+${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KV}local ak=KV(y,ae,0)
 if ak then
 return ak
 end
 ab.payloads=s=='all'and'1'or nil
-${$DG}${$KS}${$KU}${$KY}return KY(y,j,nil,l,aa.due,aa.due+w)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "842d7874127414333e6bb3ce6d7699c3fbc87c0f",
-  keyLockingSha1: "d4af6b6a3904de0f6877ece589df21ecfdfe23c3",
+  sha1: "e89ce83ea1d0d11b36fb0ad48d8a098cb7bd3300",
+  keyLockingSha1: "556fa34c8bd8191659d5b4bc3770498e79f9e4c5",
 };

@@ -62,22 +62,21 @@ import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
 import { $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $JR } from "./parts/enqueue-fields.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KI } from "./parts/follow-score.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
 import { $GE_ } from "./parts/has-payload-later.gen.ts";
 import { $GI_ } from "./parts/parse-with-later.gen.ts";
-import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
-import { $KT, $KV, $KW, $KX, $KY, $LA, $LB } from "./parts/outcomes.gen.ts";
-import { $LC, $LD, $LE, $LF } from "./parts/find-task.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -98,34 +97,34 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 ${$AV}local p=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$KG}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KQ}${$KR}${$KW}local q,r=KW(p,i,'~I:'..l,l,m,n,o,k)
+${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$KC}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KK}${$KL}${$KQ}local q,r=KQ(p,i,'~I:'..l,l,m,n,o,k)
 if not q then
 return r
 end
 local s,t=q.draft,q.plan.now
-${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JL}${$JM}${$JO}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JN}${$JR}${$KB}${$KC}${$KD}${$KE}${$KF}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KT}${$KV}${$KX}${$LA}local u,v,w=LA(q,j)
+${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$CF}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JL}${$JM}${$JO}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JN}${$JR}${$KB}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KN}${$KP}${$KR}${$KU}local u,v,w=KU(q,j)
 if u then
 return u
 elseif k=='?'and not w then
 return{'unknown'}
 elseif w then
-${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$LC}local x,y=LC(q,l,nil)
+${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$KW}local x,y=KW(q,l,nil)
 if y then
 return y
 elseif not x or x.has_begun then
-${$DG}${$KS}${$KU}${$KY}return KY(q,j,'d',l,0,t)
+${$DG}${$KM}${$KO}${$KS}return KS(q,j,'d',l,0,t)
 end
 local z=x.due>t
-${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KI}${$AB_}${$LD}${$LE}${$LF}LE(q,x,LF(x,s.fixed),s.due)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GQ}${$AB_}${$KX}${$KY}${$KZ}KY(q,x,KZ(x,s.fixed),s.due)
 local aa,ab=q.plan,z and s.due<=t and 1 or 0
 ${$DS}${$DT}${$DU}if DU(aa.settings,p,q.stored,ab)then
 return{'full'}
 end
-${$DG}${$KS}${$KU}${$KY}return KY(q,j,'r',l,s.due,t)
+${$DG}${$KM}${$KO}${$KS}return KS(q,j,'r',l,s.due,t)
 end
-${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$LB}return LB(q,v,0)or KX(q,j,'created',l,s.due)
+${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
 `;
   },
-  sha1: "4dd1ec356550b28bbcdc31296e26703c52b3e006",
-  keyLockingSha1: "2cb4df8c86e7a7bb5f6bc439e4abcff81e9fd762",
+  sha1: "4fcf8d01ae4e418fd8d8ff3727b1ac68e04326b9",
+  keyLockingSha1: "7312d96a2f5a2719e8d0b4cda04be84e34d6d85f",
 };

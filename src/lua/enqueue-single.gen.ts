@@ -62,28 +62,27 @@ import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
 import { $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $JR } from "./parts/enqueue-fields.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KI } from "./parts/follow-score.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
 import { $GE_ } from "./parts/has-payload-later.gen.ts";
 import { $GI_ } from "./parts/parse-with-later.gen.ts";
-import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
-import { $KT, $KV, $KW, $KX, $KY, $LA, $LB } from "./parts/outcomes.gen.ts";
-import { $KZ } from "./parts/leave-to-owner.gen.ts";
-import { $LC, $LD, $LE, $LF } from "./parts/find-task.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KT } from "./parts/leave-to-owner.gen.ts";
+import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
 
-const $LG = `local function LG(a,b)
+const $LA = `local function LA(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=FY.working then
-LD(a,b)
+KX(a,b)
 HG(c,d,e,'','rejected','cancelled')
 Z(c)
 elseif not e.cancel_requested then
@@ -118,16 +117,16 @@ local r=ARGV[10]
 local s=ARGV[11]
 local t=604800000
 ${$AV}local u=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$KG}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KQ}${$KR}${$KW}local v,w=KW(u,i,'~S:'..p,l,m,n,o,k)
+${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$KC}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KK}${$KL}${$KQ}local v,w=KQ(u,i,'~S:'..p,l,m,n,o,k)
 if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JL}${$JM}${$JO}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JN}${$JR}${$KB}${$KC}${$KD}${$KE}${$KF}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KT}${$KV}${$KX}${$LA}local aa,ab,ac=LA(v,j)
+${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$CF}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JL}${$JM}${$JO}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JN}${$JR}${$KB}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KN}${$KP}${$KR}${$KU}local aa,ab,ac=KU(v,j)
 if aa then
 return aa
 end
-${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$LC}local ad,ae=LC(v,y.id,y.enqueued_at or'')
+${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$KW}local ad,ae=KW(v,y.id,y.enqueued_at or'')
 if ae then
 return ae
 elseif ad and ad.has_begun and(q=='waiting'or r=='replace')then
@@ -137,30 +136,30 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GO}${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$GQ}${$KI}${$AB_}${$LD}${$LE}${$LF}LE(v,ad,LF(ad,x.fixed),x.due)
-${$DG}${$KS}${$KU}${$KY}return KY(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GO}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GQ}${$AB_}${$KX}${$KY}${$KZ}KY(v,ad,KZ(ad,x.fixed),x.due)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
-${$DG}${$KS}${$KU}${$KY}return KY(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
 return{'seal',''}
 elseif ac then
-${$DG}${$KS}${$KU}${$KY}return KY(v,j,'d',l,0,z+t)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',l,0,z+t)
 elseif ad and r=='cancel'then
 if ad.task.state==FY.waiting and ad.due<=z then
 af=1
 end
-${$Y}${$Z}${$DA}${$AB}${$CF}${$DC}${$DD}${$DE}${$KI}${$AB_}${$LD}${$LG}LG(v,ad)
+${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$AB_}${$KX}${$LA}LA(v,ad)
 end
 if k=='?'then
-${$KZ}return KZ(v)
+${$KT}return KT(v)
 end
-${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$LB}local ag=LB(v,ab,af)
+${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KV}local ag=KV(v,ab,af)
 if ag then
 return ag
 end
-${$DG}${$KS}${$KU}${$KY}return KY(v,j,nil,l,x.due,math.max(z,x.due)+t)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "a10e0e0dbbb58db60721f0c40bfd51b20aac9bc9",
-  keyLockingSha1: "7dfa3c8e3079ee386b70eec60571e5611cba37c2",
+  sha1: "57809564d9e31210ba4f025d1fda1589bf3a2648",
+  keyLockingSha1: "fbc4165b5fdd2f691b24fed980524390752e5922",
 };

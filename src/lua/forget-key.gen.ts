@@ -13,7 +13,7 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
 
 export const forgetKey: Script = {
   name: "forgetKey",
@@ -29,24 +29,24 @@ local k=redis.call('HMGET',a,unpack(j))
 ${$FX}${$FX_}if FX(k[1])or FX(k[2])or FX(k[3])then
 return{'newer_schema'}
 end
-${$DF}${$KQ}${$KR}local l=KR(k[1])
+${$DF}${$KK}${$KL}local l=KL(k[1])
 local m=string.match(l.calls,' '..string.gsub(e,'%-','%%-')..'=f(%d)')
 if m then
 return{'ok',tonumber(m)}
 end
-${$AK}${$AF}${$AL}${$DG}${$KS}for q,r in ipairs(j)do
-local s=KR(k[q])
+${$AK}${$AF}${$AL}${$DG}${$KM}for q,r in ipairs(j)do
+local s=KL(k[q])
 if s.id~=''or s.used then
 g=1
 end
 if q>1 and k[q]then
-AK(h,r,KS({id='',calls=s.calls}))
+AK(h,r,KM({id='',calls=s.calls}))
 AK(i,AH(f+AF),r)
 end
 end
 local n={id='',calls=l.calls}
-${$KU}KU(n,e,'f',AH(g),64000)
-AK(h,j[1],KS(n))
+${$KO}KO(n,e,'f',AH(g),64000)
+AK(h,j[1],KM(n))
 AK(i,AH(f+AF),j[1])
 ${$AS}${$AU}local o=AU(a,h)
 if o then
@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "1173d0cc987032770ee70888831a36ed87eb0439",
-  keyLockingSha1: "54d9124a9536fff36fc2f03275523dae2cefa73e",
+  sha1: "340dcbf3e83065399b0597a64dc5ec3bcf2ad85d",
+  keyLockingSha1: "f908f9d3d6818882ae5287af648887d1f83664c8",
 };

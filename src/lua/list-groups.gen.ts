@@ -17,7 +17,7 @@ import { $CM } from "./parts/parse-group.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
@@ -82,8 +82,8 @@ AK(r,'~o:'..l[v])
 end
 ${$AG}${$AP}local s=AP('HMGET',c,r)
 local t={'ok',p and''or i and'from '..AH(i)or'after '..h}
-${$DF}${$FX}${$DH}${$DJ}${$CK}${$CL}${$CM}${$DK}${$KG}${$FX_}for x,y in ipairs(l)do
-local z,aa,ab=s[3*x-2],s[3*x-1],KG(s[3*x]or nil)
+${$DF}${$FX}${$DH}${$DJ}${$CK}${$CL}${$CM}${$DK}${$KC}${$FX_}for x,y in ipairs(l)do
+local z,aa,ab=s[3*x-2],s[3*x-1],KC(s[3*x]or nil)
 if FX(z)or DK(aa)then
 return{'newer_schema'}
 end
@@ -99,6 +99,6 @@ end
 return t
 `;
   },
-  sha1: "21b4b38907aad3233d4398dbf51f7612b18ca0b3",
-  keyLockingSha1: "682cf6ba482205077be22eefbb2df66efe112937",
+  sha1: "859702e713e2bcd6880d6636a232911090551618",
+  keyLockingSha1: "32ac8df7e3a3a91fecc083c74febd8c4c1df7fbf",
 };

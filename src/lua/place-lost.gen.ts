@@ -57,17 +57,17 @@ import { $HI } from "./parts/revoke.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KK, $JE_, $JF_ } from "./parts/rare.gen.ts";
+import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KE, $JE_, $JF_ } from "./parts/rare.gen.ts";
 import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
 import { $IA } from "./parts/write-repairs.gen.ts";
 import { $JK } from "./parts/repair-entries.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KJ } from "./parts/in-line.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KD } from "./parts/in-line.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -116,7 +116,7 @@ ${$DF}${$AK}${$FX}${$DH}${$DJ}${$AG}${$AP}${$AQ}${$FV}${$DK}${$HL}${$HN}${$HR}${
 if p.newer then
 return{'newer_schema'}
 end
-${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AM}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$FU}${$GM}${$GN}${$HP}${$HW}${$JB}${$KB}${$KC}${$KE}${$X_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local function w(x)
+${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AM}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CF}${$FU}${$GM}${$GN}${$HP}${$HW}${$JB}${$KB}${$X_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -141,7 +141,7 @@ local ac=z.state==FY.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and HW(p,x)
 end
-${$FZ}${$GD}${$GI}${$FM}${$HA}${$AF}${$BY}${$GO}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$GR}${$HM}${$HQ}${$HV}${$HX}${$HY}${$HZ}${$IA}${$JA}${$IZ}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$KD}${$KF}${$FM_}${$KG}${$CR_}${$HF_}${$HG_}${$AE_}${$KJ}${$KK}${$JE_}${$JF_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GE_}${$GI_}local x=JK(p,v,w)
+${$FZ}${$GD}${$GI}${$FM}${$HA}${$AF}${$BY}${$GO}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$GR}${$HM}${$HQ}${$HV}${$HX}${$HY}${$HZ}${$IA}${$JA}${$IZ}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$FM_}${$KC}${$CR_}${$HF_}${$HG_}${$AE_}${$KD}${$KE}${$JE_}${$JF_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GE_}${$GI_}local x=JK(p,v,w)
 if x then
 return x
 end
@@ -154,6 +154,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "4727dbfc3981f8acee09379933ef72a785e89a06",
-  keyLockingSha1: "9063b016b3e3cf9cae6232721c0d089bd8c1754f",
+  sha1: "869ee876a650d585684df6627e57b86cbe5e850b",
+  keyLockingSha1: "3bf28ea0b213460af0604201d239329a0224a5dd",
 };

@@ -59,14 +59,12 @@ import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KH } from "./parts/leave-stopped.gen.ts";
-import { $KI } from "./parts/follow-score.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -110,7 +108,7 @@ or j=='rejected'and FY.rejected
 or FY.waiting
 local s=r~=FY.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$P}${$Q}${$R}${$FK}${$FL}${$DH}${$DJ}${$FM}${$FN}${$HA}${$S}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$DC}${$DD}${$DE}${$HE}${$FS}${$FT}${$HG}${$DK}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$KH}${$HG_}${$KI}${$AB_}${$AE_}${$T_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$P}${$Q}${$R}${$FK}${$FL}${$DH}${$DJ}${$FM}${$FN}${$HA}${$S}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$DC}${$DD}${$DE}${$HE}${$FS}${$FT}${$HG}${$DK}${$GR}${$KB}${$FM_}${$KC}${$CR_}${$X_}${$HG_}${$AB_}${$AE_}${$T_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -228,6 +226,6 @@ end
 return y or t
 `;
   },
-  sha1: "92a54d714a56ada739af1e962202f6139e8a85e0",
-  keyLockingSha1: "a86064635380fb1f3bc41db405bde5c1c921cddc",
+  sha1: "00b9bcdda977d24b180915ab2ed00886a9bb5a8f",
+  keyLockingSha1: "9ac3a556a48f3204628828b3886f40f5fafa29b4",
 };

@@ -10,7 +10,7 @@ import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $FV } from "./parts/first-line.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -22,7 +22,7 @@ export const readOutbox: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-${$KP}local d=redis.call('ZRANGE',b,KP,'+inf','BYSCORE','LIMIT','0',c)
+${$KJ}local d=redis.call('ZRANGE',b,KJ,'+inf','BYSCORE','LIMIT','0',c)
 local e,f={'~nodes'},{'ok'}
 ${$AK}for j,k in ipairs(d)do
 local l=string.sub(k,4)
@@ -48,6 +48,6 @@ end
 return f
 `;
   },
-  sha1: "3d6dccb07f1fb8062b23ccfd0142cc059655012c",
-  keyLockingSha1: "c080890949e38bee65b33a37dce968786ce47cc9",
+  sha1: "d18547dc74a182cb76b7af0fd3b3f6236cba480e",
+  keyLockingSha1: "c654bdca1dcd95b67b2917d6f7baefbede411f58",
 };

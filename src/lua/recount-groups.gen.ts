@@ -52,12 +52,12 @@ import { $FS } from "./parts/default-result-ttl.gen.ts";
 import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
-import { $IV, $IW, $IX, $IY, $KL, $KM, $KN } from "./parts/count-ready.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KJ } from "./parts/in-line.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $IV, $IW, $IX, $IY, $KF, $KG, $KH } from "./parts/count-ready.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
+import { $KD } from "./parts/in-line.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -114,7 +114,7 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CY}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FW}${$HE}${$FS}${$FT}${$HG}${$GR}${$HP}${$HR}${$IX}${$IY}${$KB}${$KC}${$KD}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HG_}${$AE_}${$KJ}${$KL}${$KM}${$KN}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}for x=1,#t,HA do
+${$CY}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FW}${$HE}${$FS}${$FT}${$HG}${$GR}${$HP}${$HR}${$IX}${$IY}${$KB}${$KC}${$CR_}${$X_}${$HG_}${$AE_}${$KD}${$KF}${$KG}${$KH}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}for x=1,#t,HA do
 CR(n,{unpack(t,x,math.min(x+HA-1,#t))})
 for ab=x,math.min(x+HA-1,#t)do
 local ac=o[ab]
@@ -133,7 +133,7 @@ ad.changed=true
 HP(m,'timer_wrong',ac)
 end
 end
-KN(m,{unpack(o,x,math.min(x+HA-1,#o))})
+KH(m,{unpack(o,x,math.min(x+HA-1,#o))})
 Z(n)
 local y=FQ(n)
 if y then
@@ -144,6 +144,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "7c259d2cc478bd7d72154ff5e33ce972286a3c6e",
-  keyLockingSha1: "e8cfc0b709b0c4c000ed417bf55109f477c9bfcf",
+  sha1: "6dd9650c70f87ef166d77018a29f24fb8b9891b4",
+  keyLockingSha1: "d523a1e8d1c1756bb562e95ae5e45a8b877a72e2",
 };

@@ -24,6 +24,7 @@ import { $DM } from "./parts/parse-rate.gen.ts";
 import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $CF } from "./parts/read-score.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -51,10 +52,10 @@ import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
 import { $IA } from "./parts/write-repairs.gen.ts";
 import { $IC, $ID, $IE, $IG, $IH, $DL_, $IC_ } from "./parts/settings.gen.ts";
 import { $IR, $IS, $IT, $IU, $IU_ } from "./parts/pairs.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
@@ -85,7 +86,7 @@ end
 ${$AQ}${$AR}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AR(g)}
 o.timer=tonumber(AQ(redis.call('ZSCORE',d,'~w')))
-${$DF}${$AK}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CE}${$CC}${$AL}${$CO}${$CQ}${$CP}${$FT}${$DG}${$DL}${$HP}${$HV}${$HX}${$IC}${$ID}${$IE}${$IG}${$IH}${$JA}${$IZ}${$JB}${$IU}${$DL_}${$KG}${$IC_}${$IU_}IU(m,n,o)
+${$DF}${$AK}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CE}${$CC}${$AL}${$CO}${$CQ}${$CP}${$FT}${$DG}${$DL}${$HP}${$HV}${$HX}${$IC}${$ID}${$IE}${$IG}${$IH}${$JA}${$IZ}${$JB}${$IU}${$DL_}${$KC}${$IC_}${$IU_}IU(m,n,o)
 local p={}
 for t=1,#IR,2 do
 p[IR[t]]=IR[t+1]
@@ -115,7 +116,7 @@ HX(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HP(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CL}${$CN}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$HG}${$GR}${$HR}${$HZ}${$IA}${$KB}${$KC}${$KD}${$KE}${$KF}${$CR_}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local r=IA(m)
+${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$CL}${$CN}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$HG}${$GR}${$HR}${$HZ}${$IA}${$KB}${$CR_}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local r=IA(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IR)))do
 s[w+2]=tonumber(x or 0)
@@ -124,6 +125,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "4ba698dbdbea7ac83231e1357399e062edccaf82",
-  keyLockingSha1: "7e5cbd548d2102068f7dcfa3ae2611ff9d08411a",
+  sha1: "8169c0285b975108913c0905211341168cac6cc4",
+  keyLockingSha1: "e686ea2fbb80df3243742c9d19c84ab021fdf36c",
 };

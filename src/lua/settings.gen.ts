@@ -8,7 +8,7 @@ import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $DK } from "./parts/newer-settings.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
 
 export const settings: Script = {
@@ -22,12 +22,12 @@ ${$FX}${$DK}${$FX_}if DK(d[1])or FX(d[2])then
 return{'newer_schema'}
 end
 ${$DF}${$DH}${$DJ}${$CK}${$CL}${$CM}local e=CM(b,b~=''and d[2]or'',d[1])
-${$KG}local f=KG(d[3]or nil)
+${$KC}local f=KC(d[3]or nil)
 local g={'ok',d[1]or'',e.ready,e.working,e.limited,f.waiting}
 ${$AK}AK(g,f.stopped and f.head or'')
 return g
 `;
   },
-  sha1: "ec99cca42b1ee64425fbdee046e365274ff1ba10",
-  keyLockingSha1: "25b09d22d4d930179d376f67de7dcb51846351fa",
+  sha1: "2533e5d03ddb5495c85fef1c951effe7b784db87",
+  keyLockingSha1: "5719da692b11030a67c5183a783d9e79854f3700",
 };

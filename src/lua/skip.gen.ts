@@ -27,6 +27,7 @@ import { $DM } from "./parts/parse-rate.gen.ts";
 import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $CF } from "./parts/read-score.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -50,12 +51,11 @@ import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $JN } from "./parts/nobody-awake.gen.ts";
 import { $JQ } from "./parts/record-wake.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KH } from "./parts/leave-stopped.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
@@ -87,18 +87,17 @@ elseif m.state~=FY.rejected or not GE(k)then
 return{'not_dead_letter'}
 end
 ${$AH}${$AI}${$AJ}i.now=AJ(f)
-${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KG}${$CR_}CR(i,{m})
-${$FG}${$FH}${$KB}${$KF}${$KH}if not KH(i,m,g)then
-return{'skipped',0}
+${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KC}${$CR_}CR(i,{m})
+${$CY}${$FG}${$FH}${$CD}${$CG}${$CF}${$KB}local n=KB.leave_stopped(i,m,g)
+${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}local o=n and FQ(i)
+if o then
+return o
 end
-${$CY}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$KC}${$KD}${$KE}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}local n=FQ(i)
-if n then
-return n
-end
-local o=h~=''and redis.call('EXISTS',a)>0
-${$JL}${$JM}${$JO}${$JN}${$JQ}return{'skipped',o and JQ(e,{j[5],j[3]},i.now,h)and 1 or 0}
+local p=h~=''and redis.call('EXISTS',a)>0
+${$JL}${$JM}${$JO}${$JN}${$JQ}local q=p and JQ(e,{j[5],j[3]},i.now,h,not n and 0)
+return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "55a3823af65a6903a5e0546a292f42b110823f8e",
-  keyLockingSha1: "4c3d8a7a653396d7a4926640b5e7a0cc99ceb357",
+  sha1: "b88be5d03d8d45e68d6c236990a6f493f7db2171",
+  keyLockingSha1: "6db44601be697949f3e8ead6931c70c424540701",
 };

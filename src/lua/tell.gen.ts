@@ -25,6 +25,7 @@ import { $DM } from "./parts/parse-rate.gen.ts";
 import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $CF } from "./parts/read-score.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -46,11 +47,11 @@ import { $DK } from "./parts/newer-settings.gen.ts";
 import { $GR } from "./parts/has-ended.gen.ts";
 import { $JN } from "./parts/nobody-awake.gen.ts";
 import { $JQ } from "./parts/record-wake.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "./parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "./parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KG } from "./parts/parse-line.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KC } from "./parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
+import { $KJ } from "./parts/blocked.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
 import { $GB_ } from "./parts/texts-later.gen.ts";
 import { $FX_ } from "./parts/newer-later.gen.ts";
@@ -81,26 +82,26 @@ local r={}
 for v=m+1,#l,n do
 r[#r+1]=l[v]
 end
-${$FY}${$CY}${$AK}${$GB}${$GC}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HG_}${$KP}${$KO}${$HG__}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}KO.open_nodes(p,r)
+${$FY}${$CY}${$AK}${$GB}${$GC}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$CR_}${$X_}${$HG_}${$KJ}${$KI}${$HG__}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}KI.open_nodes(p,r)
 local s=0
 for w=m+1,#l,n do
 local x,y,z,aa=unpack(l,w,w+n-1)
 if p.nodes[x].found then
-KO.tell_node(p,p.nodes[x],tonumber(y),z,aa)
+KI.tell_node(p,p.nodes[x],tonumber(y),z,aa)
 else
 s=s+1
 end
 end
-${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$KD}${$AE_}${$FF_}${$FQ_}local t=FQ(p)
+${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$AE_}${$FF_}${$FQ_}local t=FQ(p)
 if t then
 return t
 end
 ${$JL}${$JM}${$JO}${$JN}${$JQ}local u=k~=''
 and redis.call('EXISTS',a,b)>0
 and JQ(g,{q[3],q[1]},p.now,k)
-return{'ok',u and 1 or 0,s,unpack(KO.outbox)}
+return{'ok',u and 1 or 0,s,unpack(KI.outbox)}
 `;
   },
-  sha1: "64b914005596734573a64e6054666e455cb5d1f9",
-  keyLockingSha1: "4c8faa793e1fac585e15c2f0c26ff6f6a155db72",
+  sha1: "640b3fb96ae71952d58289fd1ff145f1ffe21047",
+  keyLockingSha1: "670300bafc66c27a46401088af644afdead39753",
 };

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { createClient } from "@redis/client";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
+import { linked } from "../../src/features/linked/index.ts";
 import type { QueueBaseOptions } from "../../src/open/options.ts";
 import { queueKeys } from "../../src/kernel/names/keys.ts";
 import { callOf } from "../../src/kernel/scripts/binding.ts";
@@ -37,6 +38,10 @@ export const QUEUE = "emails";
 export const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
 
 export const START = 1_700_000_000_000;
+
+/** With SLUICE_EDITION=linked, all scripts of a rig are sent in their linked edition, which does the same. */
+const inEdition = (transport: Transport): Transport =>
+  process.env["SLUICE_EDITION"] === "linked" ? linked(transport) : transport;
 
 interface Setup {
   /** False: the invariants are not checked after each test. @default true */
@@ -76,7 +81,7 @@ export function useRig(setup: Setup = {}): Rig {
   beforeEach(async () => {
     await rig.command("FLUSHALL");
     // A new transport, because it holds the memory of a function instance.
-    rig.transport = { send: (commands, options) => connection.send(commands, options) };
+    rig.transport = inEdition({ send: (commands, options) => connection.send(commands, options) });
     rig.now = START;
   });
   afterEach(async () => {

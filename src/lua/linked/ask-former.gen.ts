@@ -2,16 +2,17 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $AF } from "../parts/resend-window.gen.ts";
+import { $CF } from "../parts/read-score.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "../parts/history.gen.ts";
 import { $FS } from "../parts/default-result-ttl.gen.ts";
 import { $FT } from "../parts/default-dead-ttl.gen.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
 import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $KG } from "../parts/parse-line.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
+import { $KC } from "../parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
+import { $KJ } from "../parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
@@ -23,8 +24,8 @@ export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$KG}${$CR_}${source.slice(7802, 14081)}${$KB}${$KC}${$KE}${$X_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$KD}${$KF}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$KC}${$CR_}${source.slice(7802, 10679)}${$CF}${source.slice(10679, 14081)}${$KB}${$X_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
   },
-  sha1: "17dbaf97e7ec56e68ba6d8de1026d45eed7f7f25",
-  keyLockingSha1: "c9c9b10c573c3e1e12d4d228121c2f99c61af6ff",
+  sha1: "e6a005a2a0ab72e4e70a74c9819e73458a0dcaff",
+  keyLockingSha1: "b67314a0e9fff9edc470340fe53dea5baa5d1ab6",
 };

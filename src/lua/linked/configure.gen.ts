@@ -8,16 +8,17 @@ import { $GJ, $GL } from "../parts/letters.gen.ts";
 import { $GK } from "../parts/join-record.gen.ts";
 import { $CI } from "../parts/limited-later.gen.ts";
 import { $X } from "../parts/make-ready.gen.ts";
+import { $CF } from "../parts/read-score.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "../parts/history.gen.ts";
 import { $HE } from "../parts/score-when-due.gen.ts";
 import { $FS } from "../parts/default-result-ttl.gen.ts";
 import { $FT } from "../parts/default-dead-ttl.gen.ts";
 import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
 import { $DL_ } from "../parts/settings.gen.ts";
-import { $KG } from "../parts/parse-line.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
+import { $KC } from "../parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
+import { $KJ } from "../parts/blocked.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
 import { $FX_ } from "../parts/newer-later.gen.ts";
@@ -27,8 +28,8 @@ export const configure: Script = {
   name: "configure",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 4057)}${$KG}${$CR_}${source.slice(4057, 4228)}${$FX_}${source.slice(4228, 4478)}${source.slice(1029, 1145)}${source.slice(1232, 1460)}${source.slice(4822, 6106)}${source.slice(1514, 1628)}${source.slice(6220, 6479)}${source.slice(1145, 1232)}${source.slice(6566, 7862)}${source.slice(1628, 2153)}${source.slice(8387, 10043)}${source.slice(2153, 2272)}${source.slice(10162, 10255)}${source.slice(2272, 2377)}${source.slice(2645, 3279)}${source.slice(10994, 11277)}${$DL_}${source.slice(11277, 11801)}${$FY}${$GB}${$GC}${$GA}${$GG}${source.slice(16541, 16557)}${source.slice(11801, 11860)}${$BY}${$GJ}${$GK}${$GL}${$CI}${source.slice(1460, 1514)}${$X}${source.slice(11860, 12524)}${source.slice(2377, 2460)}${source.slice(12607, 13703)}${source.slice(2460, 2474)}${source.slice(13717, 13986)}${source.slice(2474, 2645)}${source.slice(3279, 4057)}${$FU}${$GM}${$GN}${$CA}${source.slice(13986, 16504)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}${source.slice(16504, 16541)}${source.slice(16557, 16917)}`;
+    return `${source.slice(0, 4057)}${$KC}${$CR_}${source.slice(4057, 4228)}${$FX_}${source.slice(4228, 4478)}${source.slice(1029, 1145)}${source.slice(1232, 1460)}${source.slice(4822, 6106)}${source.slice(1514, 1628)}${source.slice(6220, 6479)}${source.slice(1145, 1232)}${source.slice(6566, 7862)}${source.slice(1628, 2153)}${source.slice(8387, 10043)}${source.slice(2153, 2272)}${source.slice(10162, 10255)}${source.slice(2272, 2377)}${source.slice(2645, 3279)}${source.slice(10994, 11277)}${$DL_}${source.slice(11277, 11801)}${$FY}${$GB}${$GC}${$GA}${$GG}${source.slice(16541, 16557)}${source.slice(11801, 11860)}${$BY}${$GJ}${$GK}${$GL}${$CI}${source.slice(1460, 1514)}${$X}${source.slice(11860, 12070)}${$CF}${source.slice(12070, 12524)}${source.slice(2377, 2460)}${source.slice(12607, 13703)}${source.slice(2460, 2474)}${source.slice(13717, 13986)}${source.slice(2474, 2645)}${source.slice(3279, 4057)}${$FU}${$GM}${$GN}${$CA}${source.slice(13986, 16504)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$CR_}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}${source.slice(16504, 16541)}${source.slice(16557, 16917)}`;
   },
-  sha1: "d5ad3acd76b99fd105c8b9c04744d2ad8d4b5264",
-  keyLockingSha1: "e4a9717354189c720ce15c7c7ecbcc197cd9232f",
+  sha1: "b3c205af632ac25f71095f6e235352393b623f6d",
+  keyLockingSha1: "dcdbd67542be2cab31f08d35461df31051352a11",
 };

@@ -3,14 +3,13 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
 import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $KG } from "../parts/parse-line.gen.ts";
+import { $KC } from "../parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
 import { $HF_, $HF__ } from "../parts/wait-again-later.gen.ts";
-import { $KI } from "../parts/follow-score.gen.ts";
 import { $AZ_ } from "../linked/parts.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
+import { $KJ } from "../parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
@@ -23,8 +22,8 @@ export const dequeue: Script = {
   name: "dequeue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8489)}${source.slice(2130, 2297)}${source.slice(8656, 16085)}${source.slice(866, 1072)}${source.slice(16291, 17937)}${source.slice(1664, 1950)}${source.slice(18223, 19833)}${source.slice(2297, 2308)}${source.slice(19844, 29066)}${source.slice(1950, 2018)}${source.slice(29134, 29512)}${source.slice(1072, 1487)}${source.slice(29927, 39228)}${source.slice(2308, 2684)}${source.slice(39604, 43015)}${$DK}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$FM_}${$KG}${$CR_}${$X_}${$HF_}${$HG_}${$KI}${$AZ_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}${source.slice(43015, 43038)}`;
+    return `${source.slice(0, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8489)}${source.slice(2130, 2297)}${source.slice(8656, 16085)}${source.slice(866, 1072)}${source.slice(16291, 17937)}${source.slice(1664, 1950)}${source.slice(18223, 19833)}${source.slice(2297, 2308)}${source.slice(19844, 29066)}${source.slice(1950, 2018)}${source.slice(29134, 29512)}${source.slice(1072, 1487)}${source.slice(29927, 39228)}${source.slice(2308, 2684)}${source.slice(39604, 43015)}${$DK}${$GR}${$KB}${$FM_}${$KC}${$CR_}${$X_}${$HF_}${$HG_}${$AZ_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}${source.slice(43015, 43038)}`;
   },
-  sha1: "6734b63f5ba6725f39db76dc108c3cc3aabf15c3",
-  keyLockingSha1: "1c9825dc585e3b7273d3bfff7c00c78a8cbb0c5b",
+  sha1: "cf7adcdd170376583278a295d429daafd678746a",
+  keyLockingSha1: "6f27bb043c4f1f481a1ad990074a40e1de56dd6c",
 };

@@ -2,16 +2,17 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $AF } from "../parts/resend-window.gen.ts";
+import { $CF } from "../parts/read-score.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "../parts/history.gen.ts";
 import { $FS } from "../parts/default-result-ttl.gen.ts";
 import { $FT } from "../parts/default-dead-ttl.gen.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
 import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $KG } from "../parts/parse-line.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
+import { $KC } from "../parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
+import { $KJ } from "../parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
@@ -23,8 +24,8 @@ export const enqueue: Script = {
   name: "enqueue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3195)}${source.slice(1229, 1290)}${source.slice(3195, 3414)}${$FZ_}${$GB_}${$GD_}${source.slice(3414, 3607)}${source.slice(3668, 3805)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4120, 4847)}${source.slice(1490, 1935)}${$DK}${$FM_}${$FX_}${source.slice(5292, 5462)}${source.slice(4270, 4386)}${source.slice(3718, 3805)}${source.slice(4470, 4698)}${source.slice(5893, 8795)}${$KG}${$CR_}${source.slice(8795, 9043)}${source.slice(4386, 4470)}${source.slice(9127, 16600)}${$KB}${$KC}${$KE}${$X_}${$GA_}${$GJ_}${$FX_}${$GG_}${$GI_}${$GL_}${source.slice(16600, 17789)}${$AF}${source.slice(17789, 19844)}${source.slice(16760, 16987)}${$FU}${$GM}${$GN}${$CA}${source.slice(20071, 22589)}${$FS}${$FT}${$HG}${source.slice(22589, 23137)}${$GR}${$KD}${$KF}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${source.slice(23137, 23156)}`;
+    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3195)}${source.slice(1229, 1290)}${source.slice(3195, 3414)}${$FZ_}${$GB_}${$GD_}${source.slice(3414, 3607)}${source.slice(3668, 3805)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4120, 4847)}${source.slice(1490, 1935)}${$DK}${$FM_}${$FX_}${source.slice(5292, 5462)}${source.slice(4270, 4386)}${source.slice(3718, 3805)}${source.slice(4470, 4698)}${source.slice(5893, 8795)}${$KC}${$CR_}${source.slice(8795, 9043)}${source.slice(4386, 4470)}${source.slice(9127, 13198)}${$CF}${source.slice(13198, 16600)}${$KB}${$X_}${$GA_}${$GJ_}${$FX_}${$GG_}${$GI_}${$GL_}${source.slice(16600, 17789)}${$AF}${source.slice(17789, 19844)}${source.slice(16760, 16987)}${$FU}${$GM}${$GN}${$CA}${source.slice(20071, 22589)}${$FS}${$FT}${$HG}${source.slice(22589, 23137)}${$GR}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(23137, 23156)}`;
   },
-  sha1: "85f733da7c2ad623e6e5796d6a01defba340f49d",
-  keyLockingSha1: "4b360600ef25b5b3e099bb1e47c37ff52d3a37fe",
+  sha1: "d41a9e8e008d8e023232731f6d383ac53c4aed72",
+  keyLockingSha1: "461ee109bd1ef1353d556aff4b3731a0cf0c9f4f",
 };

@@ -13,6 +13,7 @@ import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "../parts/cost-of.gen.ts";
 import { $CG } from "../parts/limited-group.gen.ts";
 import { $CI } from "../parts/limited-later.gen.ts";
 import { $X } from "../parts/make-ready.gen.ts";
+import { $CF } from "../parts/read-score.gen.ts";
 import { $CM } from "../parts/parse-group.gen.ts";
 import { $CP } from "../parts/parse-clock.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "../parts/history.gen.ts";
@@ -20,10 +21,10 @@ import { $HE } from "../parts/score-when-due.gen.ts";
 import { $FS } from "../parts/default-result-ttl.gen.ts";
 import { $FT } from "../parts/default-dead-ttl.gen.ts";
 import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
-import { $KG } from "../parts/parse-line.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
+import { $KC } from "../parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
+import { $KJ } from "../parts/blocked.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
 import { $FX_ } from "../parts/newer-later.gen.ts";
@@ -33,8 +34,8 @@ export const heartbeat: Script = {
   name: "heartbeat",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$FX_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GA_}${$GB_}${$GG_}${source.slice(3140, 4445)}${$DF}${$CY}${$DH}${$DJ}${$AF}${source.slice(4445, 4504)}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 7728)}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${source.slice(7728, 10246)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$KD}${$KE}${$KF}${$KG}${$CR_}${$X_}${$HG_}${$AE_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}${source.slice(10246, 10366)}`;
+    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$FX_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GA_}${$GB_}${$GG_}${source.slice(3140, 4445)}${$DF}${$CY}${$DH}${$DJ}${$AF}${source.slice(4445, 4504)}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 5472)}${$CF}${source.slice(5472, 7728)}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${source.slice(7728, 10246)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$CR_}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}${source.slice(10246, 10366)}`;
   },
-  sha1: "bd386e4aea40a2dd1c22eee0f1fa9c9135c0dd7a",
-  keyLockingSha1: "5201e9c68ddddf21fa088a9b9e8fff2339cd4c30",
+  sha1: "4c8c429103d677302265bee5acca355362b219a4",
+  keyLockingSha1: "f39701bb7d407371f6bc376594ba746ffc9ecd1b",
 };

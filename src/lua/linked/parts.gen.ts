@@ -4,15 +4,15 @@ export const $AZ_ = `AZ=(function(a)
 return function(b,c,d)
 local e,f=nil,nil
 if not EM(d)then
-e,f=KB(b,c.task)
+e,f=KB.line_of(b,c.task)
 end
 if e then
-KI(c.task,d.score)
+KB.follow_score(c.task,d.score)
 end
 if e and e.ordered and c.id~=e.head then
 if e.head or f.working>0 then
 DB(b,c.task,d.score,c.id)
-KC(b,f,c.id,true)
+KB.line_up(b,f,c.id,true)
 return true
 end
 e.head=c.id
@@ -24,8 +24,8 @@ end)(AZ)
 export const $GV_ = `GV=(function(a)
 return function(b,c,d,e,f,g)
 local h=a(b,c,d,e,f,g)
-if KO.outbox[1]and h[1]=='ok'then
-AK(h,{'outbox',unpack(KO.outbox)})
+if KI.outbox[1]and h[1]=='ok'then
+AK(h,{'outbox',unpack(KI.outbox)})
 end
 return h
 end

@@ -5,17 +5,18 @@ import { $FY, $GA, $GG } from "../parts/state.gen.ts";
 import { $AF } from "../parts/resend-window.gen.ts";
 import { $GJ, $GL } from "../parts/letters.gen.ts";
 import { $GK } from "../parts/join-record.gen.ts";
+import { $CF } from "../parts/read-score.gen.ts";
 import { $FU, $GM, $GN, $CA, $HG } from "../parts/history.gen.ts";
 import { $HE } from "../parts/score-when-due.gen.ts";
 import { $FS } from "../parts/default-result-ttl.gen.ts";
 import { $FT } from "../parts/default-dead-ttl.gen.ts";
 import { $DK } from "../parts/newer-settings.gen.ts";
 import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $KC, $KD, $KE, $X_, $HG_, $AE_, $KO, $FF_, $HG__, $FQ_ } from "../parts/line-of.gen.ts";
-import { $KF, $CR_, $GJ_, $GL_ } from "../parts/set-stopped.gen.ts";
+import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $KG } from "../parts/parse-line.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
+import { $KC } from "../parts/parse-line.gen.ts";
+import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
+import { $KJ } from "../parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
 import { $GB_ } from "../parts/texts-later.gen.ts";
@@ -26,8 +27,8 @@ export const runSchedules: Script = {
   name: "runSchedules",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1958)}${$DK}${$FM_}${$FX_}${source.slice(1958, 8184)}${$KB}${$KC}${$KE}${$KG}${$CR_}${$X_}${$FZ_}${$GB_}${$GD_}${source.slice(8184, 12604)}${$KD}${$AE_}${source.slice(12604, 13302)}${$FY}${$GA}${$GG}${$AF}${$GJ}${$GK}${$GL}${source.slice(13302, 13539)}${$FU}${$GM}${$GN}${$CA}${source.slice(13539, 14706)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KF}${$HG_}${$KP}${$KO}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${source.slice(14706, 14754)}`;
+    return `${source.slice(0, 1958)}${$DK}${$FM_}${$FX_}${source.slice(1958, 6399)}${$CF}${source.slice(6399, 8184)}${$KB}${$KC}${$CR_}${$X_}${$FZ_}${$GB_}${$GD_}${source.slice(8184, 12604)}${$AE_}${source.slice(12604, 13302)}${$FY}${$GA}${$GG}${$AF}${$GJ}${$GK}${$GL}${source.slice(13302, 13539)}${$FU}${$GM}${$GN}${$CA}${source.slice(13539, 14706)}${$HE}${$FS}${$FT}${$HG}${$GR}${$HG_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${source.slice(14706, 14754)}`;
   },
-  sha1: "cb7ad24983aef118c1e5682d63768033c35679c8",
-  keyLockingSha1: "3dbadd6b744c9c59a0db2961b54fcbfb8762d235",
+  sha1: "9f1de516fafed2401679537e630e857ce69361f9",
+  keyLockingSha1: "83e767e6f0ab9b06b673a822e08a3121b5950bb5",
 };

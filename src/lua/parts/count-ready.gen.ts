@@ -44,7 +44,7 @@ c.writes.timers=nil
 return d and not HR(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
-export const $KL = `local function KL(a,b)
+export const $KF = `local function KF(a,b)
 local c,d='~'..b.name,CG/2
 local e,f,g='['..c..' ','('..CY(c,d,''),'('..c..'!'
 local function h(i)
@@ -56,16 +56,16 @@ local i=redis.call('ZLEXCOUNT',a.fair_by_group,e,g)
 return i,h(f),math.max(0,h(g)-d)
 end
 `;
-export const $KM = `local function KM(a,b,c,d)
+export const $KG = `local function KG(a,b,c,d)
 local e,f,g=b.line,a.keys,'~~'..b.name
-local h,i,j=KL(f,b)
+local h,i,j=KF(f,b)
 local k=e.waiting~=h or e.last_front_place<i or e.last_back_place<j
 e.waiting=h
 e.last_front_place=math.max(e.last_front_place,i)
 e.last_back_place=math.max(e.last_back_place,j)
 local l=c and c.group==b.name
 if e.stopped and not(l and c.state==FY.rejected)then
-KF(a,b,false)
+KB.set_stopped(a,b,false)
 k=true
 elseif e.stopped and tonumber(redis.call('ZSCORE',f.fair_by_group,g)or 1)~=0 then
 FH(a,'ZADD fair_by_group','0',g)
@@ -79,7 +79,7 @@ local m=e.head or b.working+b.ready+b.limited>0
 return k or(h>0 and not m)
 end
 `;
-export const $KN = `local function KN(a,b)
+export const $KH = `local function KH(a,b)
 local c,d,e={},{},{}
 for i,j in ipairs(b)do
 local k=a.plan.groups[j]
@@ -93,8 +93,8 @@ local f,g=HR(a,'limited',c),FW(a.keys.tasks,e)
 for k,l in ipairs(d)do
 local m,n=g[c[k]],g['.'..c[k]]
 local o=GE(m)and GI(m,n)or nil
-local p,q=FX(m)or FX(n),f[k]and KJ(AQ(f[k]))
-if not p and KM(a.plan,l,o,q)then
+local p,q=FX(m)or FX(n),f[k]and KD(AQ(f[k]))
+if not p and KG(a.plan,l,o,q)then
 l.line.changed=true
 HP(a,'group_wrong',l.name)
 end

@@ -27,7 +27,7 @@ return function(b,c,d)
 if d.group and d.state==FY.rejected and b.settings.o and not b.groups[d.group]then
 CR(b,{d})
 end
-KH(b,d,c)
+KB.leave_stopped(b,d,c)
 return a(b,c,d)
 end
 end)(T)

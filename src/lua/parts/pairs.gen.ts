@@ -66,7 +66,7 @@ export const $IU_ = `IU=(function(a)
 local function b(c)
 local d=redis.call('ZRANGE',c.fair_by_group,'[~','+','BYLEX','LIMIT','0','1')[1]
 local e=d and string.match(d,'^~~?([^ ]*)')
-return e and select(2,KG(redis.call('HGET',c.tasks,'~o:'..e)))
+return e and select(2,KC(redis.call('HGET',c.tasks,'~o:'..e)))
 end
 return function(c,d,e)
 local f=d['~set']

@@ -231,7 +231,7 @@ b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',AH(b.waits)},';')
 end
 `;
-export const $KK = `local function KK(a)
+export const $KE = `local function KE(a)
 local b=a.plan.settings
 return b and b.o
 end
@@ -240,13 +240,13 @@ export const $JE_ = `JE=(function(a)
 return function(b,c)
 local d,e,f=b.plan,c.task,tonumber(c.delayed)
 local g,h=tonumber(c.limited),tonumber(c.fair)
-if not(KK(b)and e.group and(g or h))then
+if not(KE(b)and e.group and(g or h))then
 return a(b,c)
 end
 CR(d,{e})
 local i=d.groups[e.group]
 local j=not i.line.ordered or c.id==i.line.head
-if KJ(g)and not(f and f>=b.now+1)and not(h and j)then
+if KD(g)and not(f and f>=b.now+1)and not(h and j)then
 return'limited'
 end
 local k,l=tonumber(i.settings.number),e.priority
@@ -263,7 +263,7 @@ end)(JE)
 export const $JF_ = `JF=(function(a)
 return function(b,c)
 a(b,c)
-if c.limited and KJ(c.limited)then
+if c.limited and KD(c.limited)then
 AK(b.turns,c.id,CY('~'..c.task.group,c.limited,c.id))
 end
 end

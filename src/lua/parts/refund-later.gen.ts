@@ -2,11 +2,11 @@
 
 export const $AB_ = `AB=(function(a)
 return function(b,c,d,e,f)
-local g,h=KB(b,d)
+local g,h=KB.line_of(b,d)
 if g and e==b.keys.limited and tonumber(f)<CG then
-return KD(b,h,c,f)
+return KB.leave_line(b,h,c,f)
 elseif g and e==b.keys.fair then
-KI(d,f)
+KB.follow_score(d,f)
 end
 return a(b,c,d,e,f)
 end

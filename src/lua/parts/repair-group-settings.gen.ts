@@ -130,8 +130,8 @@ for j,k in ipairs(e)do
 f[j]='~o:'..k
 end
 for j,k in ipairs(HS(d,f))do
-local l=KG(k)
-if not(KK(d)and l.stopped and l.head)then
+local l=KC(k)
+if not(KE(d)and l.stopped and l.head)then
 b(d,'~~'..e[j],e[j])
 end
 end
@@ -146,9 +146,9 @@ local s=n.state==FY.waiting and GE(m.fixed)
 local t=s and not(h[p]or m.fair or m.working or m.delayed)
 if m.newer then
 h[p]=true
-elseif m.limited and KJ(m.limited)and o==CY(q,m.limited,p)then
+elseif m.limited and KD(m.limited)and o==CY(q,m.limited,p)then
 h[p]=true
-elseif t and not m.limited and KJ(r)and o==CY(q,r,p)then
+elseif t and not m.limited and KD(r)and o==CY(q,r,p)then
 h[p]=true
 FH(e.plan,'ZADD limited',AH(r),p)
 HP(e,'turn_wrong',p)
@@ -191,7 +191,7 @@ if m then
 if not f then
 f=DJ(HS(b,{'~set'})[1]or nil)
 end
-if not(f.o and select(2,KG(l)))then
+if not(f.o and select(2,KC(l)))then
 HV(b,k)
 FH(b.plan,'HDEL tasks',k)
 end

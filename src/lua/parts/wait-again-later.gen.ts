@@ -2,9 +2,9 @@
 
 export const $HF_ = `HF=(function(a)
 return function(b,c,d,e,f,g)
-local h,i=KB(b,d)
+local h,i=KB.line_of(b,d)
 if h and h.head==c then
-KF(b,i,false)
+KB.set_stopped(b,i,false)
 elseif h and h.ordered and not h.head and d.state==FY.working then
 h.head=c
 end
@@ -17,7 +17,7 @@ return function(b,c,d,e,f,g)
 local h=d.state==FY.rejected
 a(b,c,d,e,f,g)
 if h then
-KO.note_outcome(b,c,d,'open')
+KI.note_outcome(b,c,d,'open')
 end
 end
 end)(HF)

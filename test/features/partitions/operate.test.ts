@@ -94,7 +94,7 @@ describe("an operator of a queue with partitions", () => {
     const settings = { paused: false, weight: 5, maxWorking: 1, rate: null };
     expect(await operator().configureGroup("g3", { maxWorking: 1, weight: 5 })).toEqual(settings);
     const g3 = { queue: "emails", group: "g3", ...settings };
-    const counts = { ready: 3, working: 0, limited: 0 };
+    const counts = { ready: 3, working: 0, limited: 0, inLine: 0, stoppedBy: null };
     expect(await operator().groupSettings("g3")).toEqual({ ...g3, ...counts });
     const tasks = [];
     for (let i = 0; i < 5; i++) tasks.push(...(await queue().dequeue({ max: 30 })));
