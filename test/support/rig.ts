@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { createClient } from "@redis/client";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
-import { linked } from "../../src/features/linked/index.ts";
 import type { QueueBaseOptions } from "../../src/open/options.ts";
 import { queueKeys } from "../../src/kernel/names/keys.ts";
 import { callOf } from "../../src/kernel/scripts/binding.ts";
 import { sweepScript } from "../../src/kernel/scripts/sweep-scripts.ts";
 import type { Transport } from "../../src/kernel/transport.ts";
 import { resp } from "../../src/transports/resp.ts";
+import { inEdition } from "./edition.ts";
 import { violations } from "./invariants.ts";
 import { queueSpace, readKeySpace, type KeySpace, type QueueSpace } from "./key-space.ts";
 import { partitionSpaces, unregistered } from "./partition-spaces.ts";
@@ -38,10 +38,6 @@ export const QUEUE = "emails";
 export const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
 
 export const START = 1_700_000_000_000;
-
-/** With SLUICE_EDITION=linked, all scripts of a rig are sent in their linked edition, which does the same. */
-const inEdition = (transport: Transport): Transport =>
-  process.env["SLUICE_EDITION"] === "linked" ? linked(transport) : transport;
 
 interface Setup {
   /** False: the invariants are not checked after each test. @default true */
