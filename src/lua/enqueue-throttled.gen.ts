@@ -105,17 +105,14 @@ return z
 elseif k=='?'then
 return{'unknown'}
 end
-local ac,ad,ae=q..'/'..r,x.used or'',y
+local ac,ad,ae=q..'/'..r,x.used or'',math.max(y,tonumber(x.last_at or 0))
 if x.rate and x.rate~=ac then
-${$DP}ad=DP(ad,x.rate,ac,y)
-end
-if s=='delay'then
-ae=math.max(y,tonumber(x.last_at or 0))
+${$DP}ad=DP(ad,x.rate,ac,ae)
 end
 local af,ag=DN(ac,ad,ae,0)
 local ah,ai,aj=DM(ac)
-if ab or(af<1 and s=='drop')then
-local ak=math.max(ae,tonumber(x.last_at or 0))+ai+2*aj
+if ab or(s=='drop'and(af<1 or ae>y))then
+local ak=ae+ai+2*aj
 ${$DG}${$KM}${$KO}${$KS}return KS(u,j,'d',ab and l or x.id,0,ak)
 elseif af<1 then
 ae=ag
@@ -133,6 +130,6 @@ end
 ${$DG}${$KM}${$KO}${$KS}return KS(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "5e987ae8d9a3f9b193be1ccd4b9514518fd7dd62",
-  keyLockingSha1: "9aaa922b5a24a6b66722624f07df24b6bda5b013",
+  sha1: "5152a1ce3cfaed691d000e32e29413c123a32443",
+  keyLockingSha1: "771f93cb9c1c3b4d7d9ccb8070e3c8a37ae905b7",
 };
