@@ -189,7 +189,7 @@ local function leave_place(call, at)
   local plan, task = call.plan, at.task
   if at.score then
     if at.place ~= plan.keys.delayed then
-      local line = line_of(plan, task)
+      local line = lines.line_of(plan, task)
       if line and line.head == at.id then
         line.head = nil
       end

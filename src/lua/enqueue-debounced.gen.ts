@@ -183,6 +183,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "e89ce83ea1d0d11b36fb0ad48d8a098cb7bd3300",
-  keyLockingSha1: "556fa34c8bd8191659d5b4bc3770498e79f9e4c5",
+  sha1: "cb140f0fd56ef0c58591f75e1c573348c2e283b1",
+  keyLockingSha1: "dd8d7cf2de7c4e029dc28c32c00f1ef89daf3690",
 };

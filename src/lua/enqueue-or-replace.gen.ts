@@ -125,6 +125,6 @@ end
 ${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
 `;
   },
-  sha1: "4fcf8d01ae4e418fd8d8ff3727b1ac68e04326b9",
-  keyLockingSha1: "7312d96a2f5a2719e8d0b4cda04be84e34d6d85f",
+  sha1: "0c669c85d477d6973c185d9d30e6bf7161ff56f4",
+  keyLockingSha1: "a7e1997f156a1a2f0fcd1dafb9a704d0b9b69c56",
 };

@@ -160,6 +160,6 @@ end
 ${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "57809564d9e31210ba4f025d1fda1589bf3a2648",
-  keyLockingSha1: "fbc4165b5fdd2f691b24fed980524390752e5922",
+  sha1: "cd0657be31f081c92d11a3958dcc3c546ed7e082",
+  keyLockingSha1: "8b73f956d58800ea79455d86f730ed6341a75f7a",
 };

@@ -37,7 +37,7 @@ export const $KX = `local function KX(a,b)
 local c,d=a.plan,b.task
 if b.score then
 if b.place~=c.keys.delayed then
-local e=line_of(c,d)
+local e=KB.line_of(c,d)
 if e and e.head==b.id then
 e.head=nil
 end
