@@ -71,6 +71,8 @@ it("groups in strict order that a dead letter has stopped are counted, listed, a
   expectProblem(await skip("none"), "not_found");
   expect((await pull()).body.tasks).toMatchObject([{ id: "a3" }]);
   expect(await counts()).toMatchObject({ stoppedGroups: 1 });
+  await ask("DELETE", `${path()}/tasks/b1`);
+  expect(await counts()).toMatchObject({ stoppedGroups: 0 });
 });
 
 describe("groups", () => {
@@ -79,7 +81,7 @@ describe("groups", () => {
     await enqueue({ tasks: [1, 2, 3].map((payload) => ({ payload, group: name })) });
     const of = { queue: queue(), group: name };
     const untouched = { paused: false, weight: 1, maxWorking: null, rate: null, order: null, onDead: null };
-    const waiting = { ready: 3, working: 0, limited: 0 };
+    const waiting = { ready: 3, working: 0, limited: 0, inLine: 0, stoppedBy: null };
     expect((await ask("GET", group(name))).body).toEqual({ ...of, ...untouched, ...waiting });
     const json = { paused: false, weight: 3, maxWorking: 1 };
     expect((await ask("PATCH", group(name), { json })).body).toEqual({ ...untouched, ...json });

@@ -41,6 +41,8 @@ const exampleGroup = {
   ready: 40,
   working: 5,
   limited: 0,
+  inLine: 0,
+  stoppedBy: null,
 };
 const minute = { startsAt: exampleTime, ...period };
 export const counts = {

@@ -17,7 +17,7 @@ export function groupsCommand(running: Running): Command {
   const command = new Command("groups")
     .summary("list the groups of a queue that have pending tasks")
     .description(
-      "Lists the groups of a queue that have pending tasks, with their settings. READY tasks are next in turn; LIMITED ones were set aside until the limits or the pause of the group allow them. A group that has only settings, or only delayed or working tasks, is not listed: sluice settings <queue> --group <group> shows it.",
+      "Lists the groups of a queue that have pending tasks, with their settings. READY tasks are next in turn; LIMITED ones were set aside until the limits or the pause of the group allow them, and those IN LINE, of a group in strict order, until the one before has ended. A group that has only settings, or only delayed or working tasks, is not listed: sluice settings <queue> --group <group> shows it.",
     )
     .argument("<queue>")
     .option("--stopped", "instead those in strict order that a dead letter has stopped, with that task")
@@ -37,7 +37,8 @@ export function groupsCommand(running: Running): Command {
           { title: "READY", align: "right", of: ({ ready }) => ready },
           { title: "WORKING", align: "right", of: ({ working }) => working },
           { title: "LIMITED", align: "right", of: ({ limited }) => limited },
-          { title: "STATE", optional: true, of: ({ paused }) => (paused ? "paused" : "") },
+          { title: "IN LINE", optional: true, align: "right", of: ({ inLine }) => inLine || "" },
+          { title: "STATE", optional: true, of: stateOf },
           {
             title: "WEIGHT",
             optional: true,
@@ -52,6 +53,11 @@ export function groupsCommand(running: Running): Command {
       if (found.length > limit) out.note(`There are more than ${limit}: --limit <number> lists more.`);
     },
   );
+}
+
+function stateOf({ paused, stoppedBy }: GroupInfo): string {
+  const stopped = stoppedBy && `stopped by ${stoppedBy}`;
+  return [paused && "paused", stopped].filter(Boolean).join(", ");
 }
 
 async function* groupsOf({ api }: Session, queue: string, size: number): AsyncGenerator<GroupInfo, void> {

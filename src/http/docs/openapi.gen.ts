@@ -2855,7 +2855,9 @@ export const openapi: OpenApiDocument = {
                           "onDead": null,
                           "ready": 40,
                           "working": 5,
-                          "limited": 0
+                          "limited": 0,
+                          "inLine": 0,
+                          "stoppedBy": null
                         }
                       ],
                       "cursor": null
@@ -3110,7 +3112,9 @@ export const openapi: OpenApiDocument = {
                       "onDead": null,
                       "ready": 40,
                       "working": 5,
-                      "limited": 0
+                      "limited": 0,
+                      "inLine": 0,
+                      "stoppedBy": null
                     }
                   }
                 }
@@ -10512,6 +10516,22 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "description": "Pending tasks that wait for the group's limits."
+          },
+          "inLine": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "In strict order, pending tasks that wait until those before them have ended."
+          },
+          "stoppedBy": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/TaskId"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The dead letter that has stopped the group; null if none has."
           }
         },
         "required": [
@@ -10525,7 +10545,9 @@ export const openapi: OpenApiDocument = {
           "onDead",
           "ready",
           "working",
-          "limited"
+          "limited",
+          "inLine",
+          "stoppedBy"
         ]
       },
       "Groups": {

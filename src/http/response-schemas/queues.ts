@@ -86,6 +86,8 @@ export const group = v.object({
   ready: described(count, "Pending tasks that a pull may return."),
   working: count,
   limited: described(count, "Pending tasks that wait for the group's limits."),
+  inLine: described(count, "In strict order, pending tasks that wait until those before them have ended."),
+  stoppedBy: described(v.nullable(taskId), "The dead letter that has stopped the group; null if none has."),
 });
 
 export const groups = v.object({ groups: v.array(group), cursor: nextCursor });
