@@ -9770,6 +9770,7 @@ export const openapi: OpenApiDocument = {
                     "queue_at_limit",
                     "group_at_limit",
                     "group_paused",
+                    "groups_stopped",
                     "not_swept",
                     "schedule_failing",
                     "schedule_paused",
