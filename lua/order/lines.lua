@@ -313,3 +313,15 @@ erase = (function(inner)
     return inner(plan, id, task)
   end
 end)(erase)
+
+-- The dead letter that stops a group begins a new life.
+begin_task = (function(inner)
+  return function(call, draft, old)
+    local plan = call.plan
+    if old and old.group and old.state == STATE.rejected and plan.settings.o then
+      open_groups(plan, { old })
+      lines.leave_stopped(plan, old, draft.id)
+    end
+    return inner(call, draft, old)
+  end
+end)(begin_task)

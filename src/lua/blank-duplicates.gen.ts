@@ -140,6 +140,6 @@ ${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "8db275b765af01ab7bafbb0993a1ffa10627f48a",
-  keyLockingSha1: "692dd143723d4b936f04dba03b55e04810c2cc26",
+  sha1: "b105491182c0e7acb0d297d4850c7123228edefd",
+  keyLockingSha1: "76b841a604b3757528d427fa98a17c063bf8fd5c",
 };

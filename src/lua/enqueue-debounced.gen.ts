@@ -68,6 +68,7 @@ import { $FM_ } from "./parts/read-settings-later.gen.ts";
 import { $KC } from "./parts/parse-line.gen.ts";
 import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $ED_ } from "./parts/begin-task-later.gen.ts";
 import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
@@ -175,7 +176,7 @@ end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KV}local ak=KV(y,ae,0)
+${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$KV}local ak=KV(y,ae,0)
 if ak then
 return ak
 end
@@ -183,6 +184,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "cb140f0fd56ef0c58591f75e1c573348c2e283b1",
-  keyLockingSha1: "dd8d7cf2de7c4e029dc28c32c00f1ef89daf3690",
+  sha1: "6be8fb0ea83c89883ff9fb61fc4a645c8fe17941",
+  keyLockingSha1: "fd76f6ba1da4a1113891abe955352ad708f70816",
 };

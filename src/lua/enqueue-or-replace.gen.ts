@@ -67,6 +67,7 @@ import { $FM_ } from "./parts/read-settings-later.gen.ts";
 import { $KC } from "./parts/parse-line.gen.ts";
 import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $ED_ } from "./parts/begin-task-later.gen.ts";
 import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
@@ -122,9 +123,9 @@ return{'full'}
 end
 ${$DG}${$KM}${$KO}${$KS}return KS(q,j,'r',l,s.due,t)
 end
-${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
+${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
 `;
   },
-  sha1: "0c669c85d477d6973c185d9d30e6bf7161ff56f4",
-  keyLockingSha1: "a7e1997f156a1a2f0fcd1dafb9a704d0b9b69c56",
+  sha1: "cf6c90643471e15d4d2a34a648eff825fa40bd94",
+  keyLockingSha1: "3e7aa63a90066fd91373723ebace577d01246081",
 };

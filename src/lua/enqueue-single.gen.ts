@@ -67,6 +67,7 @@ import { $FM_ } from "./parts/read-settings-later.gen.ts";
 import { $KC } from "./parts/parse-line.gen.ts";
 import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $ED_ } from "./parts/begin-task-later.gen.ts";
 import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
@@ -153,13 +154,13 @@ end
 if k=='?'then
 ${$KT}return KT(v)
 end
-${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KV}local ag=KV(v,ab,af)
+${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$KV}local ag=KV(v,ab,af)
 if ag then
 return ag
 end
 ${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "cd0657be31f081c92d11a3958dcc3c546ed7e082",
-  keyLockingSha1: "8b73f956d58800ea79455d86f730ed6341a75f7a",
+  sha1: "122cf8f1d3330a3c730b739e9460ee44664f9d5e",
+  keyLockingSha1: "d5773523b4306df47053b2c0161128e6cd161cd2",
 };

@@ -62,6 +62,7 @@ import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
 import { $KC } from "./parts/parse-line.gen.ts";
 import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
+import { $ED_ } from "./parts/begin-task-later.gen.ts";
 import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
@@ -123,13 +124,13 @@ x.last_at=AH(ae)
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
-${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$KV}local an=KV(u,aa,0)
+${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$GI_}${$KV}local an=KV(u,aa,0)
 if an then
 return an
 end
 ${$DG}${$KM}${$KO}${$KS}return KS(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "5152a1ce3cfaed691d000e32e29413c123a32443",
-  keyLockingSha1: "771f93cb9c1c3b4d7d9ccb8070e3c8a37ae905b7",
+  sha1: "857d4dcd47330431e83c655c1160177e216d0f97",
+  keyLockingSha1: "fcb3a37f992a65eae5abc9a088f83cb12493ae86",
 };

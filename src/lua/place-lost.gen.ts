@@ -154,6 +154,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "869ee876a650d585684df6627e57b86cbe5e850b",
-  keyLockingSha1: "3bf28ea0b213460af0604201d239329a0224a5dd",
+  sha1: "a697cb366ea2760b1090e3bf2664a2a12c91ac8b",
+  keyLockingSha1: "96ffd44bcd0b698c7f47e848b25d35996a3f0526",
 };
