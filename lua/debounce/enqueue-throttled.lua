@@ -38,17 +38,15 @@ elseif slots == '?' then
   -- The partition that owns the key now counts anew.
   return { 'unknown' }
 end
-local rate, used, turn_at = most .. '/' .. per, known.used or '', now
+-- Tasks have their turns one after the other: none passes those that are delayed.
+local rate, used, turn_at = most .. '/' .. per, known.used or '', math.max(now, tonumber(known.last_at or 0))
 if known.rate and known.rate ~= rate then
-  used = convert_counts(used, known.rate, rate, now)
-end
-if excess == 'delay' then
-  turn_at = math.max(now, tonumber(known.last_at or 0))
+  used = convert_counts(used, known.rate, rate, turn_at)
 end
 local left, next_at = measure_rate(rate, used, turn_at, 0)
 local _, period, tenth = parse_rate(rate)
-if is_taken or (left < 1 and excess == 'drop') then
-  local keep_until = math.max(turn_at, tonumber(known.last_at or 0)) + period + 2 * tenth
+if is_taken or (excess == 'drop' and (left < 1 or turn_at > now)) then
+  local keep_until = turn_at + period + 2 * tenth
   return end_keyed(call, wake, 'd', is_taken and id or known.id, 0, keep_until)
 elseif left < 1 then
   turn_at = next_at

@@ -4,7 +4,6 @@
 -- ends as a dead letter and is to stop the group, it stays the head until an operator redrives, removes or
 -- skips it. ../order.md specifies the records.
 
--- What concerns one line. A script may have only 200 locals.
 local lines = (function()
   -- The line of a task's group, marked as changed, and the group; nil if it has no line.
   local function line_of(plan, task)
@@ -16,8 +15,8 @@ local lines = (function()
     return nil, nil
   end
 
-  -- Puts a task into the line of its group.
-  -- in_front: for one that was in `fair`: ahead of all that never were.
+  -- Puts a task into the line of its group. in_front: for one that was in `fair`: ahead of all that never
+  -- were.
   local function line_up(plan, group, id, in_front)
     local LATER = LIMITED_GROUP / 2 -- places from here on are of tasks that were never in `fair`
     local line = group.line
@@ -314,3 +313,15 @@ erase = (function(inner)
     return inner(plan, id, task)
   end
 end)(erase)
+
+-- The dead letter that stops a group begins a new life.
+begin_task = (function(inner)
+  return function(call, draft, old)
+    local plan = call.plan
+    if old and old.group and old.state == STATE.rejected and plan.settings.o then
+      open_groups(plan, { old })
+      lines.leave_stopped(plan, old, draft.id)
+    end
+    return inner(call, draft, old)
+  end
+end)(begin_task)

@@ -16,8 +16,11 @@ end
 
 -- True while the queue's settings say that groups may have an order. The first records come with them.
 local function has_order(repair)
-  local settings = repair.plan.settings
-  return settings and settings.o
+  local plan = repair.plan
+  if not plan.settings then
+    plan.settings = parse_settings(fields_in(repair, { '~set' })[1] or nil)
+  end
+  return plan.settings.o
 end
 
 -- If the settings are lost or unreadable, tasks in line would never be delivered. So groups stay in order
@@ -151,15 +154,11 @@ end)(repair_turns)
 repair_fields = (function(inner)
   return function(repair, found)
     local ids, groups = inner(repair, found)
-    local all
     for i = 1, #found, 2 do
       local field, text = found[i], found[i + 1]
       local name = string.match(field, '^~o:(.*)$')
       if name then
-        if not all then
-          all = parse_settings(fields_in(repair, { '~set' })[1] or nil)
-        end
-        if not (all.o and select(2, parse_line(text))) then
+        if not (has_order(repair) and select(2, parse_line(text))) then
           set_aside(repair, field)
           plan_write(repair.plan, 'HDEL tasks', field)
         end
@@ -219,9 +218,9 @@ local function repair_lines(repair, names)
       append(fields, head, '.' .. head)
     end
   end
-  local places, first_lines = scores_in(repair, 'limited', heads), read_first_lines(repair.keys.tasks, fields)
+  local places, found = scores_in(repair, 'limited', heads), read_first_lines(repair.keys.tasks, fields)
   for i, group in ipairs(groups) do
-    local fixed, record = first_lines[heads[i]], first_lines['.' .. heads[i]]
+    local fixed, record = found[heads[i]], found['.' .. heads[i]]
     local head = has_payload(fixed) and parse_with(fixed, record) or nil
     local left_alone, waits = newer(fixed) or newer(record), places[i] and in_line(finite(places[i]))
     if not left_alone and correct_line(repair.plan, group, head, waits) then

@@ -8,7 +8,7 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local id = ARGV[2] -- the dead letter's id
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 -- Returns {'skipped', 1 if the caller must wake a consumer}: it does not stop its group, now or by an earlier
---          copy
+--          copy, whose reply, and with it the wake, may be lost
 --      or {'not_found'} | {'not_dead_letter'} | {'newer_schema'}
 
 local plan = new_plan(queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks))
@@ -25,12 +25,11 @@ elseif task.state ~= STATE.rejected or not has_payload(fixed) then
 end
 plan.now = clock(test_now)
 open_groups(plan, { task })
-if not lines.leave_stopped(plan, task, id) then
-  return { 'skipped', 0 }
-end
-local failed = commit(plan)
+local skipped = lines.leave_stopped(plan, task, id)
+local failed = skipped and commit(plan)
 if failed then
   return failed
 end
-local wakes = wake ~= '' and redis.call('EXISTS', fair) > 0
-return { 'skipped', wakes and record_wake(tasks, { found[5], found[3] }, plan.now, wake) and 1 or 0 }
+local ready = wake ~= '' and redis.call('EXISTS', fair) > 0
+local wakes = ready and record_wake(tasks, { found[5], found[3] }, plan.now, wake, not skipped and 0)
+return { 'skipped', wakes and 1 or 0 }

@@ -22,6 +22,7 @@ import { schedulesCommand } from "./commands/schedules.ts";
 import { settingsCommand } from "./commands/settings.ts";
 import { settleCommand } from "./commands/settle.ts";
 import { showCommand } from "./commands/show.ts";
+import { skipCommand } from "./commands/skip.ts";
 import { statsCommand } from "./commands/stats.ts";
 import { sweepCommand } from "./commands/sweep.ts";
 import { tailCommand } from "./commands/tail.ts";
@@ -90,6 +91,7 @@ export function createProgram(running: Running): Command {
   ]);
   add("Operate:", [
     redriveCommand(running),
+    skipCommand(running),
     cancelCommand(running),
     purgeCommand(running),
     pauseCommand(running, "pause"),

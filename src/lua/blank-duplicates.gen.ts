@@ -140,6 +140,6 @@ ${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "19b8e24923a93ece83adc73c04a430405f0eaf1e",
-  keyLockingSha1: "9a87ddfa2020de0ac7ac534b2426bcc1560f1a75",
+  sha1: "6738e126b93d5027f1734ac967c94b120e5f2c81",
+  keyLockingSha1: "6432deba720ec632116abf37a88e7e9508df7e78",
 };

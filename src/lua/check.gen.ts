@@ -306,6 +306,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "22c0e7d6a0a3fc62179608ce36f94bd915206dcb",
-  keyLockingSha1: "7a4adaecdcd1745452924573fde258e5b7090bc0",
+  sha1: "6392b4b1ab54d268e990a236a4fbc7fd6d66c4fa",
+  keyLockingSha1: "bdee5f51827a68c109a46dfd793ce53c8ec006f2",
 };

@@ -68,6 +68,7 @@ import { $FM_ } from "./parts/read-settings-later.gen.ts";
 import { $KC } from "./parts/parse-line.gen.ts";
 import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $ED_ } from "./parts/begin-task-later.gen.ts";
 import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
@@ -175,7 +176,7 @@ end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KV}local ak=KV(y,ae,0)
+${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$KV}local ak=KV(y,ae,0)
 if ak then
 return ak
 end
@@ -183,6 +184,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "abc4ae4e7bf245093dfbf8f6e9d3d1ddb853990b",
-  keyLockingSha1: "3aa0eb430f380afb1d3f31638d6c589d8cc998fc",
+  sha1: "b5107072188dfeddbf9c195b4dee4d464c987e37",
+  keyLockingSha1: "ca8f58ccfe02409094c1c2ee32610f670e4a4174",
 };

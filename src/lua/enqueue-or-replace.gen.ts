@@ -67,6 +67,7 @@ import { $FM_ } from "./parts/read-settings-later.gen.ts";
 import { $KC } from "./parts/parse-line.gen.ts";
 import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $ED_ } from "./parts/begin-task-later.gen.ts";
 import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
@@ -122,9 +123,9 @@ return{'full'}
 end
 ${$DG}${$KM}${$KO}${$KS}return KS(q,j,'r',l,s.due,t)
 end
-${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
+${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
 `;
   },
-  sha1: "7e24828b13bb7fcc912e708545b9851d6c8f1643",
-  keyLockingSha1: "5950f0f566bfee196ec7a43ebcb2bf5b604cb4a9",
+  sha1: "5d331bc1358b6a3c5072cd6afbc70e31dbea386d",
+  keyLockingSha1: "49af7dcb564d9579d670e636db4510ac529dbb65",
 };

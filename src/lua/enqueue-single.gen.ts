@@ -67,6 +67,7 @@ import { $FM_ } from "./parts/read-settings-later.gen.ts";
 import { $KC } from "./parts/parse-line.gen.ts";
 import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $ED_ } from "./parts/begin-task-later.gen.ts";
 import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
@@ -153,13 +154,13 @@ end
 if k=='?'then
 ${$KT}return KT(v)
 end
-${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KV}local ag=KV(v,ab,af)
+${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$KV}local ag=KV(v,ab,af)
 if ag then
 return ag
 end
 ${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "86cec626cd079c31e73e3703f72e8faa8134593c",
-  keyLockingSha1: "cb7153ef5ae553a6650fd9a833e2313cc749bad3",
+  sha1: "5b91b5e3a9141c86e7f497560fe6455a40317cf5",
+  keyLockingSha1: "33d6617fba55a0d7ba38fa34264bb6255a251e01",
 };

@@ -62,6 +62,7 @@ import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
 import { $FM_ } from "./parts/read-settings-later.gen.ts";
 import { $KC } from "./parts/parse-line.gen.ts";
 import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
+import { $ED_ } from "./parts/begin-task-later.gen.ts";
 import { $KJ } from "./parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
@@ -105,17 +106,14 @@ return z
 elseif k=='?'then
 return{'unknown'}
 end
-local ac,ad,ae=q..'/'..r,x.used or'',y
+local ac,ad,ae=q..'/'..r,x.used or'',math.max(y,tonumber(x.last_at or 0))
 if x.rate and x.rate~=ac then
-${$DP}ad=DP(ad,x.rate,ac,y)
-end
-if s=='delay'then
-ae=math.max(y,tonumber(x.last_at or 0))
+${$DP}ad=DP(ad,x.rate,ac,ae)
 end
 local af,ag=DN(ac,ad,ae,0)
 local ah,ai,aj=DM(ac)
-if ab or(af<1 and s=='drop')then
-local ak=math.max(ae,tonumber(x.last_at or 0))+ai+2*aj
+if ab or(s=='drop'and(af<1 or ae>y))then
+local ak=ae+ai+2*aj
 ${$DG}${$KM}${$KO}${$KS}return KS(u,j,'d',ab and l or x.id,0,ak)
 elseif af<1 then
 ae=ag
@@ -126,13 +124,13 @@ x.last_at=AH(ae)
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
-${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$GI_}${$KV}local an=KV(u,aa,0)
+${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$GI_}${$KV}local an=KV(u,aa,0)
 if an then
 return an
 end
 ${$DG}${$KM}${$KO}${$KS}return KS(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "f28207e84c4faf3de4c56729f19e113246b4eab1",
-  keyLockingSha1: "e8e3d42f23ac75566a390cb9514b6e65b3176849",
+  sha1: "02f71284601add520bcf1fd963b35572da25e0f2",
+  keyLockingSha1: "9159c868a9583bb9f96cd1115bb0f296b88e70d2",
 };

@@ -128,6 +128,7 @@ import {} from "./parts/noted-slots.gen.ts";
 import {} from "./parts/has-moved.gen.ts";
 import {} from "./parts/find-and-refund.gen.ts";
 import {} from "./parts/refund-later.gen.ts";
+import {} from "./parts/begin-task-later.gen.ts";
 import {} from "./begin-alerts.gen.ts";
 import {} from "./put-alerts.gen.ts";
 import {} from "./add-flow.gen.ts";

@@ -154,6 +154,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "90fae753234344fc2db951b483f4f7800a8b69f4",
-  keyLockingSha1: "3cd746812dba781d658e9f90b6f2b694f122dc13",
+  sha1: "c73edc2c57a37aaa0f9facb58af7025483c557ab",
+  keyLockingSha1: "c8e0ca418bfe564de6c9893ea638358b497e4411",
 };

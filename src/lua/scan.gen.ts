@@ -138,13 +138,13 @@ end
 IL(q,z)
 return x[1],y
 end
-${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$AL}${$FT}${$JT}${$DG}${$DK}${$DL}${$HR}${$HV}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IQ}${$DL_}${$KC}${$IC_}${$IQ_}${$FX_}local function x()
+${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$AL}${$FT}${$JT}${$DG}${$DK}${$DL}${$HR}${$HV}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IQ}${$DL_}${$KC}${$IC_}${$KE}${$IQ_}${$FX_}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
 local z,aa=IQ(q,y[2])
 r=aa
 return y[1],z
 end
-${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$HG}${$HI}${$GR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$JA}${$IZ}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$KB}${$FM_}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KD}${$KE}${$JE_}${$JF_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function y(z,aa)
+${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$HG}${$HI}${$GR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$JA}${$IZ}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$KB}${$FM_}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KD}${$JE_}${$JF_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function y(z,aa)
 local ab,ac=HU(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -200,6 +200,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "9ab4405bfc5d044f92ff0b7f62da44c0e21435df",
-  keyLockingSha1: "7a7ff558e21496dcc4188d0037d0d3673014a3f5",
+  sha1: "b85c69abbe646cb6d2ef9356e44958d80461dac8",
+  keyLockingSha1: "8f14e7716ef2af936ae8b2377592ea306813ec7d",
 };

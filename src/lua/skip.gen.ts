@@ -88,17 +88,16 @@ return{'not_dead_letter'}
 end
 ${$AH}${$AI}${$AJ}i.now=AJ(f)
 ${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KC}${$CR_}CR(i,{m})
-${$CY}${$FG}${$FH}${$CD}${$CG}${$CF}${$KB}if not KB.leave_stopped(i,m,g)then
-return{'skipped',0}
+${$CY}${$FG}${$FH}${$CD}${$CG}${$CF}${$KB}local n=KB.leave_stopped(i,m,g)
+${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}local o=n and FQ(i)
+if o then
+return o
 end
-${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}local n=FQ(i)
-if n then
-return n
-end
-local o=h~=''and redis.call('EXISTS',a)>0
-${$JL}${$JM}${$JO}${$JN}${$JQ}return{'skipped',o and JQ(e,{j[5],j[3]},i.now,h)and 1 or 0}
+local p=h~=''and redis.call('EXISTS',a)>0
+${$JL}${$JM}${$JO}${$JN}${$JQ}local q=p and JQ(e,{j[5],j[3]},i.now,h,not n and 0)
+return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "cba4c4cdecd7bebc0998f4a05c2e69bedb037877",
-  keyLockingSha1: "ecd5c2a863ac00d7edbbf440ee5a12e21d7e39c7",
+  sha1: "daa7c3d44c82b6b5cf06754c8a64540fda8f584b",
+  keyLockingSha1: "8ec7a54b6304f12b6cd67b87edd35cbf6ae328fb",
 };

@@ -57,6 +57,8 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   [`dead emails --limit 3 ${FILTER}`, listing({ state: "rejected", size: "3", reverse: "true", ...query })],
   ["stats emails", `GET ${emails}`, `GET ${emails}/statistics`],
   ["groups emails", [`GET ${emails}/groups`, { size: "101" }]],
+  ["groups emails --stopped --limit 7", [`GET ${emails}/stopped-groups`, { size: "7" }]],
+  ["skip emails a", [`POST ${tasks}/a/skip`, {}]],
   ["schedules emails", `GET ${emails}/schedules`],
   ["schedules emails --pause s", [`POST ${emails}/schedules/s/pause`, {}], `GET ${emails}/schedules`],
   ["schedules emails --resume s", [`POST ${emails}/schedules/s/resume`, {}], `GET ${emails}/schedules`],
@@ -112,6 +114,14 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   [
     "settings emails maxWorking=none rate=none maxPending=none",
     configuring({ maxWorking: null, rate: null, maxPending: null }),
+  ],
+  ["settings emails order=strict onDead=stop", configuring({ order: "strict", onDead: "stop" })],
+  ["settings emails order=none onDead=continue", configuring({ order: null, onDead: "continue" })],
+  [
+    "settings emails --group g order=none onDead=queue",
+    `GET ${emails}/groups/g`,
+    [`PATCH ${emails}/groups/g`, { order: "none", onDead: null }],
+    ...groupsOfEmails,
   ],
   ["settings emails events=off statistics=off", configuring({ events: false, statistics: false })],
   [

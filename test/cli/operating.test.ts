@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { linked } from "../../src/features/linked/index.ts";
 import { listen } from "../../src/deploy/process/node-listener.ts";
 import { createApp } from "../../src/http/app.ts";
 import { resp } from "../../src/transports/resp.ts";
@@ -261,11 +262,11 @@ test("pause and resume say which queues they have changed", async () => {
 test("settings shows those of a queue or a group in the form that it takes, also after a change", async () => {
   await rig.queue().enqueue(1);
   expect((await onTerminal("settings", "emails")).text).toMatch(
-    /^paused +off\nmaxWorking +none\nrate +none\nmaxPending +none\nevents +off\nstatistics +off\n$/,
+    /^paused +off\nmaxWorking +none\nrate +none\nmaxPending +none\nevents +off\nstatistics +off\norder +none\nonDead +continue\n$/,
   );
   const changes = ["rate=5/1500ms", "maxWorking=10", "maxPending=100", "events=on", "statistics=on"];
   expect((await onTerminal("settings", "emails", ...changes)).text).toMatch(
-    /\nmaxWorking +10\nrate +5\/1500ms\nmaxPending +100\nevents +on\nstatistics +on\n$/,
+    /\nmaxWorking +10\nrate +5\/1500ms\nmaxPending +100\nevents +on\nstatistics +on\norder +none\nonDead +continue\n$/,
   );
   const { rows } = await sluice("settings", "emails", "maxWorking=none", "rate=7/2s", "events=off");
   expect(rows).toMatchObject([{ maxWorking: null, rate: { most: 7, per: 2_000 }, events: false }]);
@@ -274,8 +275,35 @@ test("settings shows those of a queue or a group in the form that it takes, also
     { weight: 3 },
   ]);
   expect((await onTerminal("settings", "emails", "--group", "g")).text).toMatch(
-    /^queue +emails\ngroup +g\n[^]*\nweight +3\n/,
+    /^queue +emails\ngroup +g\n[^]*\nweight +3\n[^]*\norder +queue\nonDead +queue\n/,
   );
+  const refused = await sluice("settings", "emails", "order=fifo");
+  expect(refused.err).toMatch(/^sluice: order=fifo must be order=strict or order=none\n/);
+});
+
+test("groups --stopped lists the groups that dead letters have stopped, and skip lets them go on", async () => {
+  expect((await onTerminal("groups", "emails", "--stopped")).code).toBe(1);
+  await sluice("settings", "emails", "order=strict", "onDead=stop", "--new");
+  const connection = resp(rig.redis.url);
+  onTestFinished(() => connection.close());
+  const queue = rig.queue("emails", { transport: linked(connection) });
+  for (const group of ["a", "b"]) {
+    await queue.enqueue(1, { id: `${group}1`, group });
+    await (await queue.dequeue())[0]?.reject({ error: "no" });
+  }
+  expect(await onTerminal("groups", "emails", "--stopped")).toMatchObject({
+    code: 0,
+    text: "GROUP  STOPPED BY\na      a1\nb      b1\n",
+    err: "A group goes on after: sluice redrive emails <id>, or sluice skip emails <id>\n",
+  });
+  expect((await onTerminal("queues")).text).toMatch(/ 2 stopped groups\n/);
+  expect((await onTerminal("stats", "emails")).text).toMatch(/ {2}2 stopped groups\n/);
+  expect((await onTerminal("doctor")).text).toMatch(/2 groups are stopped, by a dead letter each/);
+  const skipped = await onTerminal("skip", "emails", "a1", "nope");
+  expect(skipped).toMatchObject({ code: 1, text: "ID    RESULT\na1    skipped\nnope  not_found\n" });
+  expect((await sluice("groups", "emails", "--stopped", "--limit", "1")).rows).toEqual([
+    { group: "b", id: "b1" },
+  ]);
 });
 
 test("settings of a group say which, and that it is unused: its name may be misspelt", async () => {

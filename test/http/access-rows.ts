@@ -56,6 +56,8 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "GET /v1/queues/:queue/settings": { scopes: ["view"] },
   "PATCH /v1/queues/:queue/settings": { scopes: ["admin"], json: { statistics: true } },
   "GET /v1/queues/:queue/groups": { scopes: ["view"] },
+  "GET /v1/queues/:queue/stopped-groups": { scopes: ["view"] },
+  "POST /v1/queues/:queue/tasks/:id/skip": { scopes: ["admin"] },
   "GET /v1/queues/:queue/groups/:group": { scopes: ["view"] },
   "PATCH /v1/queues/:queue/groups/:group": { scopes: ["admin"], json: { weight: 2 } },
   "GET /v1/queues/:queue/partitions": { scopes: ["view"] },

@@ -78,10 +78,11 @@ describe("the faults of a client", () => {
     expect([options.status, options.headers.get("allow")]).toEqual([204, allow]);
   });
 
-  it("alive, still_working, lease_lost, already_ended: a task or queue in another state than the call is for", async () => {
+  it("alive, not_dead_letter, still_working, lease_lost, already_ended: a task or queue in another state than the call is for", async () => {
     const queue = "/v1/queues/lives";
     await served.ask("POST", `${queue}/tasks`, { json: { payload: 1, id: "x" } });
     expectProblem(await served.ask("DELETE", `${queue}/tasks/x`), "alive");
+    expectProblem(await served.ask("POST", `${queue}/tasks/x/skip`), "not_dead_letter");
     const cancel = `${queue}/tasks/x/cancel`;
     expectProblem(await served.ask("POST", cancel, { json: { lease: 99 } }), "lease_lost");
     const [{ receipt }] = (await served.ask("POST", `${queue}/tasks/pull`)).body.tasks;

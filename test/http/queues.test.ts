@@ -47,13 +47,41 @@ it("a worker is forgotten if it has no tasks; one without an incarnation by its 
   expectProblem(await forget("?limit=1"), "invalid_request");
 });
 
+it("groups in strict order that a dead letter has stopped are counted, listed, and skipped", async () => {
+  const json = { order: "strict", onDead: "stop" };
+  await ask("PATCH", `${path()}/settings`, { json });
+  expect(await settings()).toMatchObject(json);
+  await ask("PATCH", group("c"), { json: { onDead: "continue" } });
+  await enqueue({
+    tasks: ["a", "b", "c", "a"].map((name, i) => ({ payload: 1, group: name, id: `${name}${i}` })),
+  });
+  const { tasks } = (await pull({ max: 10 })).body;
+  expect(tasks.map(({ id }: { id: string }) => id)).toEqual(["a0", "b1", "c2"]);
+  const settlements = tasks.map(({ receipt }: { receipt: string }) => ({ receipt, outcome: "reject" }));
+  await ask("POST", `${path()}/tasks/settle`, { json: { settlements } });
+  expect(await counts()).toMatchObject({ stoppedGroups: 2, pending: 1 });
+  const stopped = await pages(`${path()}/stopped-groups`, "groups", 1);
+  expect(stopped.flat()).toEqual([
+    { group: "a", id: "a0" },
+    { group: "b", id: "b1" },
+  ]);
+  expect((await pull()).body.tasks).toEqual([]);
+  const skip = async (id: string) => ask("POST", `${path()}/tasks/${id}/skip`);
+  expect((await skip("a0")).body).toEqual({ id: "a0", skipped: true });
+  expectProblem(await skip("none"), "not_found");
+  expect((await pull()).body.tasks).toMatchObject([{ id: "a3" }]);
+  expect(await counts()).toMatchObject({ stoppedGroups: 1 });
+  await ask("DELETE", `${path()}/tasks/b1`);
+  expect(await counts()).toMatchObject({ stoppedGroups: 0 });
+});
+
 describe("groups", () => {
   it("have weight 1 and no limits until they are set, and count their tasks by state; null unsets", async () => {
     const name = "tenant/7;%41";
     await enqueue({ tasks: [1, 2, 3].map((payload) => ({ payload, group: name })) });
     const of = { queue: queue(), group: name };
     const untouched = { paused: false, weight: 1, maxWorking: null, rate: null, order: null, onDead: null };
-    const waiting = { ready: 3, working: 0, limited: 0 };
+    const waiting = { ready: 3, working: 0, limited: 0, inLine: 0, stoppedBy: null };
     expect((await ask("GET", group(name))).body).toEqual({ ...of, ...untouched, ...waiting });
     const json = { paused: false, weight: 3, maxWorking: 1 };
     expect((await ask("PATCH", group(name), { json })).body).toEqual({ ...untouched, ...json });

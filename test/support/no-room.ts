@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Command, Transport } from "../../src/index.ts";
 import { MAX_STEP } from "../../src/operate/paged-run.ts";
+import { inEdition } from "./edition.ts";
 
 /** A transport that asks redrive and purge for 1,000 tasks a call, as the scripts allow. */
 export function manyAtOnce(transport: Transport): Transport {
@@ -47,10 +48,10 @@ function refusing(transport: Transport, refused: string): Transport {
   const faulty = (command: Command): Command => {
     if (!("script" in command)) return command;
     const source = fault + command.script.source;
-    return {
-      ...command,
-      script: { ...command.script, source, sha1: createHash("sha1").update(source).digest("hex") },
-    };
+    const sha1 = createHash("sha1").update(source).digest("hex");
+    // By another name, so that it is not sent in another edition instead.
+    const script = { ...command.script, name: `${command.script.name}WithoutRoom`, source, sha1 };
+    return { ...command, script };
   };
-  return { send: (commands, options) => transport.send(commands.map(faulty), options) };
+  return inEdition({ send: (commands, options) => transport.send(commands.map(faulty), options) });
 }

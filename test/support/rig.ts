@@ -7,6 +7,7 @@ import { callOf } from "../../src/kernel/scripts/binding.ts";
 import { sweepScript } from "../../src/kernel/scripts/sweep-scripts.ts";
 import type { Transport } from "../../src/kernel/transport.ts";
 import { resp } from "../../src/transports/resp.ts";
+import { inEdition } from "./edition.ts";
 import { violations } from "./invariants.ts";
 import { queueSpace, readKeySpace, type KeySpace, type QueueSpace } from "./key-space.ts";
 import { partitionSpaces, unregistered } from "./partition-spaces.ts";
@@ -76,7 +77,7 @@ export function useRig(setup: Setup = {}): Rig {
   beforeEach(async () => {
     await rig.command("FLUSHALL");
     // A new transport, because it holds the memory of a function instance.
-    rig.transport = { send: (commands, options) => connection.send(commands, options) };
+    rig.transport = inEdition({ send: (commands, options) => connection.send(commands, options) });
     rig.now = START;
   });
   afterEach(async () => {

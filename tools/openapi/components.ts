@@ -86,6 +86,8 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   GroupSettings: queueReplies.groupSettings,
   Group: queueReplies.group,
   Groups: queueReplies.groups,
+  StoppedGroups: queueReplies.stoppedGroups,
+  Skipped: queueReplies.skipped,
   Partitions: partitionReplies.queuePartitions,
   Statistics: queueReplies.statistics,
   Workers: workerReplies.workers,

@@ -298,6 +298,8 @@ const texts = new Map<GenericSchema, FieldTexts>([
       paused: "True delivers no task of the group until it is unset.",
       weight: "The group's share of the queue relative to other groups. Default 1.",
       ...limits,
+      order: "As of the queue; `none` for a group without an order. Default: that of the queue.",
+      onDead: "As of the queue. Default: that of the queue.",
     },
   ],
   [

@@ -41,6 +41,8 @@ const exampleGroup = {
   ready: 40,
   working: 5,
   limited: 0,
+  inLine: 0,
+  stoppedBy: null,
 };
 const minute = { startsAt: exampleTime, ...period };
 export const counts = {
@@ -204,6 +206,44 @@ export const queues: readonly OperationText[] = [
         examples: { some: { groups: [exampleGroup], cursor: null } },
       },
     },
+  },
+  {
+    method: "get",
+    path: "/v1/queues/{queue}/stopped-groups",
+    operationId: "listStoppedGroups",
+    tag: "queues",
+    summary: "List the groups that a dead letter has stopped",
+    description:
+      'Of a queue or groups in strict order with `onDead: "stop"`. A group goes on when its dead letter is redriven, deleted or skipped.',
+    scopes: ["view"],
+    query: groupsQuery,
+    responses: {
+      200: {
+        description: "A page of groups, by name.",
+        schemas: ["StoppedGroups"],
+        examples: {
+          some: { total: 1, groups: [{ group: "account-7", id: "entry-17" }], cursor: null },
+        },
+      },
+    },
+  },
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/tasks/{id}/skip",
+    operationId: "skipTask",
+    tag: "tasks",
+    summary: "Let the group of a dead letter go on",
+    description:
+      "The group that the dead letter has stopped goes on with its next task. The dead letter stays. If it stops no group, nothing changes.",
+    scopes: ["admin"],
+    responses: {
+      200: {
+        description: "It stops no group now.",
+        schemas: ["Skipped"],
+        examples: { skipped: { id: "entry-17", skipped: true } },
+      },
+    },
+    problems: ["not_found", "not_dead_letter"],
   },
   {
     method: "get",

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { counted } from "../../counted.ts";
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import type { ListedQueues } from "../../client/client.ts";
 import { type Api } from "../connection/api.ts";
@@ -47,7 +48,13 @@ export function queuesCommand(running: Running): Command {
 
 function stateOf({ counts }: ListedQueue): string {
   if (!counts) return "counts unreadable";
-  const states = [counts.paused && "paused", counts.broken > 0 && `${counts.broken} broken`];
+  // A server of an earlier release does not count them.
+  const { paused, broken, stoppedGroups = 0 } = counts;
+  const states = [
+    paused && "paused",
+    stoppedGroups > 0 && counted(stoppedGroups, "stopped group"),
+    broken > 0 && `${broken} broken`,
+  ];
   return states.filter(Boolean).join(", ");
 }
 

@@ -10,8 +10,14 @@ import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { knownOrNewQueue, newOption, noteNewQueue, refuseUnknownQueue } from "../unknown-queue.ts";
 
-const QUEUE_SETTINGS = ["maxWorking", "rate", "maxPending", "events", "statistics"];
-const GROUP_SETTINGS = ["paused", "weight", "maxWorking", "rate"];
+const QUEUE_SETTINGS = ["maxWorking", "rate", "maxPending", "events", "statistics", "order", "onDead"];
+const GROUP_SETTINGS = ["paused", "weight", "maxWorking", "rate", "order", "onDead"];
+
+/** The settings that a group has from its queue, if it has none of its own, and their values. */
+const OF_ORDER: Readonly<Record<string, readonly string[]>> = {
+  order: ["strict", "none"],
+  onDead: ["continue", "stop"],
+};
 
 interface SettingsOptions {
   readonly group?: string;
@@ -22,7 +28,7 @@ export function settingsCommand(running: Running): Command {
   const command = new Command("settings")
     .summary("show or change the settings of a queue or a group")
     .description(
-      `Shows the settings of a queue, or changes them. Settings: ${QUEUE_SETTINGS.join(", ")}; of a group: ${GROUP_SETTINGS.join(", ")}. A rate is <number>/<duration>. "none" removes a setting.`,
+      `Shows the settings of a queue, or changes them. Settings: ${QUEUE_SETTINGS.join(", ")}; of a group: ${GROUP_SETTINGS.join(", ")}. A rate is <number>/<duration>. "none" removes a setting; order and onDead of a group are removed by "queue".`,
     )
     .argument("<queue>")
     .argument("[name=value...]", "such as rate=5/1s events=on maxWorking=none")
@@ -44,7 +50,10 @@ export function settingsCommand(running: Running): Command {
           : pathOf(queue, "groups", { name: group, of: "--group" });
       const show = (settings: QueueSettings | GroupSettings) => {
         const all = group === undefined ? settings : { queue, group, ...settings };
-        const lines = Object.entries(all).map(([name, value]) => `${name.padEnd(12)}${shown(value)}`);
+        const lines = Object.entries(all).map(([name, value]) => {
+          const isOfQueue = group !== undefined && value === null && name in OF_ORDER;
+          return `${name.padEnd(12)}${isOfQueue ? "queue" : shown(value)}`;
+        });
         out.value(all, lines.join("\n"));
       };
       if (given.length === 0) {
@@ -65,9 +74,9 @@ export function settingsCommand(running: Running): Command {
 
 /** Says that a group has neither tasks nor settings: its name may be misspelt. */
 async function noteUnusedGroup({ api, out }: Session, info: GroupInfo): Promise<void> {
-  const { queue, group, ready, working, limited, paused, weight, maxWorking, rate: limit } = info;
-  const isUsed =
-    ready + working + limited > 0 || paused || weight !== 1 || maxWorking !== null || limit !== null;
+  const { queue, group, ready, working, limited, paused, weight } = info;
+  const isSet = [info.maxWorking, info.rate, info.order, info.onDead].some((setting) => setting !== null);
+  const isUsed = ready + working + limited > 0 || paused || weight !== 1 || isSet;
   if (isUsed) return;
   const { groups }: GroupPage = await api.get(pathOf(queue, "groups"), "groups", { size: 1_000 });
   const nearest = nearestName(
@@ -82,6 +91,14 @@ function changeOf(text: string, names: readonly string[], queue: string): [strin
   const [, name = "", value = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (name === "") throw new UsageError(`${text} must be <name>=<value>; ${namesOf(names)}`);
   if (!names.includes(name)) throw new UsageError(unknownSetting(name, value, names, queue));
+  const values = OF_ORDER[name];
+  if (values) {
+    const isOfGroup = names === GROUP_SETTINGS;
+    if (isOfGroup ? value === "queue" : name === "order" && value === "none") return [name, null];
+    if (values.includes(value)) return [name, value];
+    const all = [...values, ...(isOfGroup ? ["queue"] : [])].map((one) => `${name}=${one}`);
+    throw new UsageError(`${text} must be ${all.slice(0, -1).join(", ")} or ${all.at(-1)}`);
+  }
   if (value === "none") return [name, null];
   if (name === "rate") {
     try {

@@ -75,7 +75,17 @@ function show(
   { on, minutes, totals }: QueueStatistics,
   most: number,
 ): void {
-  const { queue, pending, delayed, working, rejected, oldestAge, workers, paused } = counts;
+  const {
+    queue,
+    pending,
+    delayed,
+    working,
+    rejected,
+    oldestAge,
+    workers,
+    paused,
+    stoppedGroups = 0,
+  } = counts;
   const facts = [
     `${pending} pending`,
     `${delayed} delayed`,
@@ -84,6 +94,7 @@ function show(
     counted(workers, "worker"),
     ...(oldestAge === null ? [] : [`age of next ${span(oldestAge)}`]),
     ...(paused ? ["paused"] : []),
+    ...(stoppedGroups > 0 ? [counted(stoppedGroups, "stopped group")] : []),
   ];
   out.text(`${out.colors.bold(queue)}  ${localTime(Date.now())}\n${facts.join("  ")}\n`);
   if (!on)

@@ -118,6 +118,26 @@ export class Api {
     });
   }
 
+  /**
+   * Sends a POST that may be refused.
+   * @param refusals the codes that are expected
+   * @returns the code of a refusal; null if it was done
+   * @throws {SluiceError}
+   */
+  async refusalOf<Code extends string>(
+    path: string,
+    replyField: string,
+    refusals: readonly Code[],
+  ): Promise<Code | null> {
+    const replied = await this.#explained(() =>
+      this.#connection.request<object, Code>(
+        { method: "POST", path, replyField, body: () => "{}", options: this.#signal },
+        refusals,
+      ),
+    );
+    return typeof replied === "string" ? replied : null;
+  }
+
   /** A queue whose payloads are not decrypted. */
   queue(name: string): ClientQueue {
     return new ClientQueue(this.#connection, name, { encryption: null });

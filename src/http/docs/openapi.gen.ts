@@ -2855,7 +2855,9 @@ export const openapi: OpenApiDocument = {
                           "onDead": null,
                           "ready": 40,
                           "working": 5,
-                          "limited": 0
+                          "limited": 0,
+                          "inLine": 0,
+                          "stoppedBy": null
                         }
                       ],
                       "cursor": null
@@ -2873,6 +2875,182 @@ export const openapi: OpenApiDocument = {
           },
           "403": {
             "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/stopped-groups": {
+      "get": {
+        "operationId": "listStoppedGroups",
+        "tags": [
+          "queues"
+        ],
+        "summary": "List the groups that a dead letter has stopped",
+        "description": "Of a queue or groups in strict order with `onDead: \"stop\"`. A group goes on when its dead letter is redriven, deleted or skipped. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "Where to continue: the `cursor` of the previous page.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            }
+          },
+          {
+            "name": "size",
+            "in": "query",
+            "required": false,
+            "description": "At most this many groups per page. Default 100.",
+            "schema": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 1000
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A page of groups, by name.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/StoppedGroups"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "total": 1,
+                      "groups": [
+                        {
+                          "group": "account-7",
+                          "id": "entry-17"
+                        }
+                      ],
+                      "cursor": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/tasks/{id}/skip": {
+      "post": {
+        "operationId": "skipTask",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Let the group of a dead letter go on",
+        "description": "The group that the dead letter has stopped goes on with its next task. The dead letter stays. If it stops no group, nothing changes. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/id"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It stops no group now.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Skipped"
+                },
+                "examples": {
+                  "skipped": {
+                    "summary": "skipped",
+                    "value": {
+                      "id": "entry-17",
+                      "skipped": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "409": {
+            "$ref": "#/components/responses/not_dead_letter"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
           },
           "500": {
             "$ref": "#/components/responses/internal"
@@ -2934,7 +3112,9 @@ export const openapi: OpenApiDocument = {
                       "onDead": null,
                       "ready": 40,
                       "working": 5,
-                      "limited": 0
+                      "limited": 0,
+                      "inLine": 0,
+                      "stoppedBy": null
                     }
                   }
                 }
@@ -6965,7 +7145,8 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "null"
               }
-            ]
+            ],
+            "description": "As of the queue; `none` for a group without an order. Default: that of the queue."
           },
           "onDead": {
             "anyOf": [
@@ -6979,7 +7160,8 @@ export const openapi: OpenApiDocument = {
               {
                 "type": "null"
               }
-            ]
+            ],
+            "description": "As of the queue. Default: that of the queue."
           }
         },
         "additionalProperties": false,
@@ -9588,6 +9770,7 @@ export const openapi: OpenApiDocument = {
                     "queue_at_limit",
                     "group_at_limit",
                     "group_paused",
+                    "groups_stopped",
                     "not_swept",
                     "schedule_failing",
                     "schedule_paused",
@@ -10334,6 +10517,22 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "description": "Pending tasks that wait for the group's limits."
+          },
+          "inLine": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "In strict order, pending tasks that wait until those before them have ended."
+          },
+          "stoppedBy": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/TaskId"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The dead letter that has stopped the group; null if none has."
           }
         },
         "required": [
@@ -10347,7 +10546,9 @@ export const openapi: OpenApiDocument = {
           "onDead",
           "ready",
           "working",
-          "limited"
+          "limited",
+          "inLine",
+          "stoppedBy"
         ]
       },
       "Groups": {
@@ -10374,6 +10575,67 @@ export const openapi: OpenApiDocument = {
         "required": [
           "groups",
           "cursor"
+        ]
+      },
+      "StoppedGroups": {
+        "type": "object",
+        "properties": {
+          "total": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many groups of the queue are stopped."
+          },
+          "groups": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "group": {
+                  "$ref": "#/components/schemas/Name"
+                },
+                "id": {
+                  "type": "string",
+                  "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+                  "description": "The dead letter that stops it."
+                }
+              },
+              "required": [
+                "group",
+                "id"
+              ]
+            }
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The start of the next page; null on the last page."
+          }
+        },
+        "required": [
+          "total",
+          "groups",
+          "cursor"
+        ]
+      },
+      "Skipped": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "$ref": "#/components/schemas/TaskId"
+          },
+          "skipped": {
+            "const": true
+          }
+        },
+        "required": [
+          "id",
+          "skipped"
         ]
       },
       "Partitions": {
@@ -11966,6 +12228,16 @@ export const openapi: OpenApiDocument = {
           "detail": "A pending, delayed or working task cannot be deleted. Cancel it first."
         }
       },
+      "not_dead_letter": {
+        "summary": "Not a dead letter",
+        "value": {
+          "type": "/docs#not_dead_letter",
+          "title": "Not a dead letter",
+          "status": 409,
+          "code": "not_dead_letter",
+          "detail": "Only a dead letter can be skipped."
+        }
+      },
       "still_working": {
         "summary": "Tasks are working",
         "value": {
@@ -12592,6 +12864,21 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "still_working": {
                 "$ref": "#/components/examples/still_working"
+              }
+            }
+          }
+        }
+      },
+      "not_dead_letter": {
+        "description": "`not_dead_letter`: Only a dead letter can be skipped.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "not_dead_letter": {
+                "$ref": "#/components/examples/not_dead_letter"
               }
             }
           }

@@ -63,6 +63,11 @@ export const problems = {
     title: "Task has not ended",
     meaning: "A pending, delayed or working task cannot be deleted. Cancel it first.",
   },
+  not_dead_letter: {
+    status: 409,
+    title: "Not a dead letter",
+    meaning: "Only a dead letter can be skipped.",
+  },
   still_working: {
     status: 409,
     title: "Tasks are working",

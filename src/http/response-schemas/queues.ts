@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { durationBounds } from "../../operate/statistics.ts";
 import { queueEvents } from "../../kernel/tasks/events.ts";
-import { name } from "../request-schemas/values.ts";
+import { name, taskId } from "../request-schemas/values.ts";
 import { count, described, instant, nextCursor } from "./values.ts";
 
 export const counts = v.object({
@@ -86,9 +86,19 @@ export const group = v.object({
   ready: described(count, "Pending tasks that a pull may return."),
   working: count,
   limited: described(count, "Pending tasks that wait for the group's limits."),
+  inLine: described(count, "In strict order, pending tasks that wait until those before them have ended."),
+  stoppedBy: described(v.nullable(taskId), "The dead letter that has stopped the group; null if none has."),
 });
 
 export const groups = v.object({ groups: v.array(group), cursor: nextCursor });
+
+export const stoppedGroups = v.object({
+  total: described(count, "How many groups of the queue are stopped."),
+  groups: v.array(v.object({ group: name, id: described(taskId, "The dead letter that stops it.") })),
+  cursor: nextCursor,
+});
+
+export const skipped = v.object({ id: taskId, skipped: v.literal(true) });
 
 export const durations = v.object({
   count,

@@ -12,6 +12,7 @@ import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
 import { $FM_ } from "../parts/read-settings-later.gen.ts";
 import { $KC } from "../parts/parse-line.gen.ts";
 import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
+import { $ED_ } from "../parts/begin-task-later.gen.ts";
 import { $KJ } from "../parts/blocked.gen.ts";
 import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
@@ -24,8 +25,8 @@ export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$KC}${$CR_}${source.slice(7802, 10679)}${$CF}${source.slice(10679, 14081)}${$KB}${$X_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$KC}${$CR_}${source.slice(7802, 10679)}${$CF}${source.slice(10679, 14081)}${$KB}${$X_}${$ED_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
   },
-  sha1: "eadb8e7bee74fe85cc706aa242eefb6c72a4c5f4",
-  keyLockingSha1: "00a6b227387ccb142c9bb739f380ae0fd3d5de90",
+  sha1: "e053e43f27d3f91e86dd9b2df4392e9f69cbed0c",
+  keyLockingSha1: "dfc0b5246b70bf80a61beb73aa32c85e487b10a7",
 };

@@ -232,8 +232,11 @@ b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',AH(b.waits)},';')
 end
 `;
 export const $KE = `local function KE(a)
-local b=a.plan.settings
-return b and b.o
+local b=a.plan
+if not b.settings then
+b.settings=DJ(HS(a,{'~set'})[1]or nil)
+end
+return b.settings.o
 end
 `;
 export const $JE_ = `JE=(function(a)

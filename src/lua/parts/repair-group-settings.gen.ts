@@ -183,19 +183,15 @@ end)(IM)
 export const $IQ_ = `IQ=(function(a)
 return function(b,c)
 local d,e=a(b,c)
-local f
-for j=1,#c,2 do
-local k,l=c[j],c[j+1]
-local m=string.match(k,'^~o:(.*)$')
-if m then
-if not f then
-f=DJ(HS(b,{'~set'})[1]or nil)
+for i=1,#c,2 do
+local j,k=c[i],c[i+1]
+local l=string.match(j,'^~o:(.*)$')
+if l then
+if not(KE(b)and select(2,KC(k)))then
+HV(b,j)
+FH(b.plan,'HDEL tasks',j)
 end
-if not(f.o and select(2,KC(l)))then
-HV(b,k)
-FH(b.plan,'HDEL tasks',k)
-end
-AK(e,m,'')
+AK(e,l,'')
 end
 end
 return d,e

@@ -34,6 +34,7 @@ export const queueCodes = [
   "queue_at_limit",
   "group_at_limit",
   "group_paused",
+  "groups_stopped",
   "not_swept",
   "schedule_failing",
   "schedule_paused",

@@ -55,6 +55,12 @@ const groupsHeld: Check = ({ queue, now, groups }, after) => {
 const limitOf = ({ maxWorking, rate }: GroupAtLimit) =>
   maxWorking ?? (rate ? `${rate.most} per ${span(rate.per)}` : "");
 
+const groupsStopped: Check = ({ queue, stoppedGroups: count }) => {
+  if (count === 0) return undefined;
+  const text = `${count === 1 ? "1 group is" : `${count} groups are`} stopped, by a dead letter each`;
+  return found("problem", "groups_stopped", queue, text, `sluice groups ${queue} --stopped`);
+};
+
 const notSwept: Check = (facts) => {
   if (!isOverdue(facts)) return undefined;
   const { queue, now, nextDueAt } = facts;
@@ -126,6 +132,7 @@ const checks: readonly Check[] = [
   workersLost,
   leasesExpire,
   groupsHeld,
+  groupsStopped,
   notSwept,
   scheduleFailing,
   schedulePaused,

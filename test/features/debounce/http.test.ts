@@ -73,7 +73,7 @@ it("a client passes the options on, and returns what was done", async () => {
     token: "all-0123456789abcdef",
     fetch: async (url: string | URL | Request, init?: RequestInit) => {
       const { pathname } = new URL(url instanceof Request ? url.url : url);
-      const body = init?.body === undefined ? undefined : JSON.parse(String(init.body));
+      const body: unknown = typeof init?.body === "string" ? JSON.parse(init.body) : undefined;
       const answer = await ask(init?.method ?? "GET", pathname, { json: body });
       return Response.json(answer.body, { status: answer.status });
     },

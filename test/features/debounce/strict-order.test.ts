@@ -31,7 +31,7 @@ test("a debounced task gets into line when it is due, and blocks no other before
   expect(await takeAll()).toEqual([1, 2]);
   rig.now += 5_000;
   await queue().enqueue(3, { group });
-  expect((await takeAll()).toSorted()).toEqual([3, "later"]);
+  expect(new Set(await takeAll())).toEqual(new Set([3, "later"]));
 });
 
 test("tasks in line are replaced in their places", async () => {
@@ -46,7 +46,7 @@ test("a task may leave its line for another group, or a delay; the next one foll
   await queue().enqueue("z", { id: "z", group, delay: "1m", replace: true });
   await queue().enqueue("last", { group });
   const tasks = await queue().dequeue({ max: 10 });
-  expect(tasks.map(({ payload }) => payload).toSorted()).toEqual(["x", "y"]);
+  expect(new Set(tasks.map(({ payload }) => payload))).toEqual(new Set(["x", "y"]));
   for (const task of tasks) await task.complete();
   expect(await takeAll()).toEqual(["last"]);
   rig.now += 60_000;

@@ -217,6 +217,13 @@ describe("a task of a group in order has one place", () => {
   });
 });
 
+test("a group that is stopped by its only task is valid", async () => {
+  await rig.operator().configure({ onDead: "stop" });
+  await add("a1");
+  await (await open().dequeue())[0]?.reject();
+  expect(await found()).toEqual({});
+});
+
 describe("groups that are stopped", () => {
   const stopped = () => rig.operator().stoppedGroups();
   beforeEach(async () => {

@@ -153,6 +153,16 @@ describe("with onDead: stop", () => {
     expect(await take()).toEqual(["a2"]);
   });
 
+  test.each(["a", "b", undefined])(
+    "a dead letter that begins a new life in the group %s stops its group no longer",
+    async (group) => {
+      await stopped();
+      await ledger.enqueue(9, { id: "a1", again: true, ...(group && { group }) });
+      expect(await operator.stoppedGroups()).toMatchObject({ total: 0 });
+      expect((await take()).toSorted()).toEqual(group === "a" ? ["a2"] : ["a1", "a2"]);
+    },
+  );
+
   test("groups that are stopped are listed page by page", async () => {
     for (const group of ["a", "b", "c"]) {
       await add(group, `${group}1`);

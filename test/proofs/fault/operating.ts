@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { startGateway, type Fault, type FaultHandle, type Gateway } from "../../../src/local/index.ts";
 import { keyLocking } from "../../../src/kernel/transport.ts";
+import { linkedScripts } from "../../../src/lua/linked.gen.ts";
 import { upstash, type UpstashOptions } from "../../../src/transports/upstash.ts";
 import { scripts } from "../../support/bindings.ts";
 import { violations } from "../../support/invariants.ts";
@@ -10,6 +11,7 @@ import { inOwnTime } from "../../support/own-time.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
+import { LEDGER } from "./order-operations.ts";
 import { startingPoint, type Caller } from "./starting-point.ts";
 
 /** The longest time of a request, ms: less than the budget of a call, which takes several. */
@@ -34,9 +36,11 @@ export function useOperations() {
     );
 
   beforeAll(async () => {
-    const names = scripts.map(({ name, keyLockingSha1 }) => [keyLockingSha1, name]);
+    const editions = await Promise.all(Object.values(linkedScripts).map((load) => load()));
+    const all = [...scripts, ...editions];
+    const names = all.map(({ name, keyLockingSha1 }) => [keyLockingSha1, name]);
     gateway = await startGateway({ redisUrl: rig.redis.url, scriptNames: Object.fromEntries(names) });
-    await over().send(scripts.map(({ source }) => ["SCRIPT", "LOAD", keyLocking + source]));
+    await over().send(all.map(({ source }) => ["SCRIPT", "LOAD", keyLocking + source]));
   });
   afterEach(() => {
     gateway.faults.clear();
@@ -57,7 +61,8 @@ export function useOperations() {
   /** The keys in Redis, and the invariants that they violate. */
   async function finalState() {
     const keys = await rig.keySpace();
-    return { keys: comparable(keys, rig.now), violations: violations(queueSpace(keys, QUEUE)) };
+    const found = [QUEUE, LEDGER].flatMap((queue) => violations(queueSpace(keys, queue)));
+    return { keys: comparable(keys, rig.now), violations: found };
   }
 
   /**

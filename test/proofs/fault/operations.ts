@@ -25,6 +25,7 @@ import { enqueues } from "./enqueue-operations.ts";
 import { handOvers } from "./hand-over-operations.ts";
 import { ofKeys } from "./keyed-operations.ts";
 import type { Operation } from "./operation.ts";
+import { ofOrder } from "./order-operations.ts";
 import { ofPartitioning } from "./partition-operations.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
 
@@ -82,6 +83,7 @@ export const operations: readonly Operation[] = [
   ...enqueues,
   ...handOvers,
   ...ofKeys,
+  ...ofOrder,
   { script: "register", call: (by) => by.queue().enqueue(1, { idempotencyKey: "k" }) },
   { script: "dequeue", call: async (by) => seen(await by.queue().dequeue({ idempotencyKey: "k" })) },
   {

@@ -4,6 +4,7 @@ import { connectRedis } from "../../../src/local/gateway/redis.ts";
 import { Operator, Queue, Schedules, type QueueOptions, type Transport } from "../../../src/index.ts";
 import { fixChance } from "../../support/day.ts";
 import { numbered } from "../../support/new-tasks.ts";
+import { fillLedger } from "./order-operations.ts";
 import { key, QUEUE, START, type Rig } from "../../support/rig.ts";
 
 /** When the calls are made: everything delayed until then is due. */
@@ -94,8 +95,9 @@ async function fill(rig: Rig): Promise<string[]> {
   await rig.command("ZADD", "sluice:queues", String(START - 7_200_000), "gone");
   const other = new Queue("other", { transport: rig.transport, now: () => START - 1_200_000 });
   await other.enqueue(1, { id: "one" });
+  const booked = await fillLedger(rig.transport);
   vi.restoreAllMocks();
-  return mine.map(({ receipt }) => receipt);
+  return [...mine, ...booked].map(({ receipt }) => receipt);
 }
 
 /** Damages a bit of everything, so that every script of the deep sweep has something to repair. */

@@ -47,7 +47,7 @@ export const group = oneOf("a", "b", "c");
 export const plainTask = record({ id, payload });
 
 /** A task with a small choice of everything; with groups and priorities only if they are in use. */
-export const task = (grouped: boolean) =>
+export const task = (grouped: boolean | "without priorities") =>
   record(
     {
       id,
@@ -59,7 +59,8 @@ export const task = (grouped: boolean) =>
       maxAttempts: maybe(oneOf(0, 1, 2, 3), 1),
       resultTtl: maybe(oneOf(0, 1_000, 400_000), 4),
       deadTtl: maybe(oneOf(0, 1_000, 400_000), 4),
-      ...(grouped && { group: maybe(group, 1), priority: maybe(oneOf(0, 1, 9), 4) }),
+      ...(grouped && { group: maybe(group, 1) }),
+      ...(grouped === true && { priority: maybe(oneOf(0, 1, 9), 4) }),
       once: oneOf("", "", "", "again", "k1", "k2"),
       unique: maybe(oneOf(0, 1_000, 400_000, 4_000_000), 4),
     },

@@ -24,6 +24,8 @@ const CASES = [
   "cancel not_found",
   "cancel already_ended",
   "cancel lease_lost",
+  "skip true",
+  "groups are stopped",
   ...["delayed", "working", "expiry", "dead", "workers", "workerLeases", "fair", "limited"].map(
     (place) => `tasks are ${place}`,
   ),
@@ -58,6 +60,8 @@ export function casesOf(operation: Operation, { answer, after }: Happened): stri
     const settled = answers.settled ?? answers;
     met.push(...operation.items.map(({ outcome }, i) => `${outcome} ${nameOf(settled[i] ?? {})}`));
   }
+  if (operation.does === "skip") met.push(`skip ${(answer as { readonly ok: boolean }).ok}`);
+  if ([...after.fairByGroup.keys()].some((member) => member.startsWith("~~"))) met.push("groups are stopped");
   if (operation.does === "cancel") met.push(`cancel ${nameOf(answer as Answered)}`);
   return met;
 }

@@ -92,6 +92,8 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   },
   remove: ({ operator }, { id }) => operator.remove(id),
   get: ({ queue }, { id }) => queue.get(id),
+  skip: ({ operator }, { id }) => operator.skip(id),
+  stoppedGroups: ({ operator }) => operator.stoppedGroups({ size: 1_000 }),
   redrive: (client, { does: _, waker, ...options }) => operatorOf(client, waker).redrive(options),
   redriveIds: (client, { ids, waker }) => operatorOf(client, waker).redrive({ ids }),
   purge: ({ operator }, { does: _, ...options }) => operator.purge(options),

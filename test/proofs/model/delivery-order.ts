@@ -4,6 +4,7 @@
  * earlier one of its group, and no limit.
  */
 import { entriesOf } from "./line.ts";
+import { isInLine } from "./lines.ts";
 import { left, spend, tenthOf } from "./limits.ts";
 import { isGrouped, type ModelGroup, type ModelTask, type QueueState } from "./state.ts";
 
@@ -21,6 +22,8 @@ export const groupOf = (queue: QueueState, task: ModelTask): ModelGroup => {
     weight: 1,
     maxWorking: null,
     rate: null,
+    order: null,
+    onDead: null,
     used: new Map(),
     limited: false,
   };
@@ -90,7 +93,7 @@ function open(queue: QueueState, now: number, task: ModelTask): boolean {
 export const unpredictable = (queue: QueueState): ModelTask[] =>
   queue.grouped
     .map((id) => queue.task(id))
-    .filter((task) => task.state === "pending" && !isPredictable(queue, task));
+    .filter((task) => task.state === "pending" && !isInLine(queue, task) && !isPredictable(queue, task));
 
 /** The next task of the line. */
 function nextInLine(queue: QueueState): ModelTask | undefined {
@@ -101,7 +104,9 @@ function nextInLine(queue: QueueState): ModelTask | undefined {
 /** Waiting tasks that no limit holds, the next of each group and of the line. */
 export function deliverable(queue: QueueState, now: number): ModelTask[] {
   const next = nextInLine(queue);
-  const waiting = queue.grouped.map((id) => queue.task(id)).filter(({ state }) => state === "pending");
+  const waiting = queue.grouped
+    .map((id) => queue.task(id))
+    .filter((task) => task.state === "pending" && !isInLine(queue, task));
   return [...(next ? [next] : []), ...waiting].filter(
     (task) => isPredictable(queue, task) && open(queue, now, task),
   );
@@ -110,6 +115,7 @@ export function deliverable(queue: QueueState, now: number): ModelTask[] {
 /** @throws if a task must not be the next of a batch */
 export function mayFollow(queue: QueueState, now: number, task: ModelTask, { last, early }: Passed): void {
   const priority = task.priority ?? 0;
+  if (isInLine(queue, task)) throw new Error(`${task.id} was given before its turn in line`);
   if (isPredictable(queue, task) && !open(queue, now, task))
     throw new Error(`${task.id} was given past the limit of its group`);
   if (early) return;
@@ -125,7 +131,7 @@ export function mayFollow(queue: QueueState, now: number, task: ModelTask, { las
   if (groupOf(queue, task).limited || task.handedBack) return;
   const first = queue.grouped
     .map((id) => queue.task(id))
-    .filter((other) => other.state === "pending" && !other.handedBack)
+    .filter((other) => other.state === "pending" && !other.handedBack && !isInLine(queue, other))
     .find((other) => other.group === task.group && (other.priority ?? 0) === priority);
   if (first?.id !== task.id) throw new Error(`${task.id} was given before ${first?.id}, of its group`);
 }

@@ -1,4 +1,5 @@
 /** What falls due with time. */
+import { follow } from "./lines.ts";
 import { makeReady, newEnds, putInLine, takeBack } from "./transitions.ts";
 import { dueBy, type QueueState } from "./state.ts";
 import { failSilent } from "./workers.ts";
@@ -39,6 +40,7 @@ export function promote(
     makeReady(queue, queue.task(id), ends, "back");
   }
   putInLine(queue, ends);
+  follow(queue);
   const rings = queue.alarm !== undefined && queue.alarm <= now;
   return { promoted: due.length, ...(rings ? failSilent(queue, now) : { returned: 0, ended: 0 }) };
 }

@@ -1,3 +1,4 @@
+import { follow, join, leaveStopped } from "./lines.ts";
 import { wakesOnEnqueue } from "./wake.ts";
 import { newEnds, putInLine } from "./transitions.ts";
 import { placesLeft } from "./limits.ts";
@@ -92,6 +93,7 @@ export function enqueue(
   const ends = newEnds();
   for (const { task, old } of added) begin(queue, now, task, { old, ends, producer });
   putInLine(queue, ends);
+  follow(queue);
   for (const [key, note] of keys) {
     queue.dedup.set(key, note);
     queue.expiry.set(`~d:${key}`, note.until);
@@ -131,6 +133,7 @@ export function begin(
   const due = dueOf(task, now);
   queue.expiry.delete(id);
   queue.dead.delete(id);
+  if (old?.state === "rejected") leaveStopped(queue, old);
   const made = newTask({
     id,
     payload,
@@ -152,7 +155,7 @@ export function begin(
   if (due > now) {
     made.state = "delayed";
     queue.delayed.set(id, scoreWhenDue(made, due));
-  } else if (isGrouped(made)) queue.grouped.push(id);
+  } else if (isGrouped(made)) join(queue, made);
   // The entry that a cancelled life left in the line becomes this task's place.
   else if (made.ghosts > 0) made.ghosts--;
   else ends.back.push(id);

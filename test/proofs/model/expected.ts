@@ -2,6 +2,7 @@
 import type { LeasedTask, Settled } from "../../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
+import { stoppedGroups } from "./lines.ts";
 import { newlyAdded } from "./hand-over.ts";
 import { INVALID } from "./invalid.ts";
 import { counts, groups, list, outOfTurn, usesGroups, statistics, workers } from "./reads.ts";
@@ -14,6 +15,7 @@ import {
   redrive,
   redriveByIds,
   remove,
+  skip,
   wasRedriven,
 } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
@@ -70,6 +72,11 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   cancelMany: ({ queue, now }, { ids }) => ids.map((id) => cancel(queue, now, id)),
   remove: ({ queue, now }, { id }) => remove(queue, now, id),
   get: ({ queue }, { id }) => infoOf(queue, NAME, id),
+  skip: ({ queue }, { id }) => skip(queue, id),
+  stoppedGroups: ({ queue }) => {
+    const groups = stoppedGroups(queue);
+    return { total: groups.length, groups, cursor: null };
+  },
   redrive: (world, operation) => {
     const redriven = redrive(world.queue, world.now, operation);
     if (redriven > 0 && !operation.dryRun) wakeForReady(world, operation.waker, "first");

@@ -108,7 +108,7 @@ function fromJson({ encoding, ...fields }: Fields): Fields {
 }
 
 /** The scripts whose first argument is the time, if a test sets it. */
-const TIMED = new Set(bindings.flatMap(({ args, script }) => (args[0] === "testNow" ? [script] : [])));
+const TIMED = new Set(bindings.flatMap(({ args, script }) => (args[0] === "testNow" ? [script.name] : [])));
 
 const described = new Described(openapi);
 
@@ -122,7 +122,7 @@ export class HttpClient extends Client {
     const { transport, now, onDeadLetter } = given;
     // The HTTP interface has no clock of its own: scripts get the time on their way.
     const timed = (command: Command): Command => {
-      if (!("script" in command) || !TIMED.has(command.script) || command.args[0] !== "") return command;
+      if (!("script" in command) || !TIMED.has(command.script.name) || command.args[0] !== "") return command;
       const { args, resendArgs } = command;
       const at = (given: readonly string[]) => given.with(0, String(now()));
       return { ...command, args: at(args), ...(resendArgs && { resendArgs: at(resendArgs) }) };

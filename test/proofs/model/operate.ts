@@ -1,5 +1,6 @@
 /** What operators do: cancel, remove, redrive, purge, configure, delete. */
-import type { Cancelled, RedriveReport, RejectReason, Removed } from "../../../src/index.ts";
+import { follow, leaveStopped } from "./lines.ts";
+import type { Cancelled, RedriveReport, RejectReason, Removed, Skipped } from "../../../src/index.ts";
 import { dropGhost } from "./dequeue.ts";
 import { erase, finish, newEnds, putInLine, waitAgain } from "./transitions.ts";
 import { recount } from "./limits.ts";
@@ -35,6 +36,7 @@ export function cancel(queue: QueueState, now: number, id: string, lease?: numbe
   // Its entry in the list stays, because finding it would take time.
   if (task.state === "pending" && !isGrouped(task)) task.ghosts++;
   end(queue, now, task);
+  follow(queue);
   return { ok: true, state: "rejected" };
 }
 
@@ -54,6 +56,17 @@ export function remove(queue: QueueState, now: number, id: string): Removed {
   }
   if (task.state !== "completed" && task.state !== "rejected") return { ok: false, code: "alive" };
   erase(queue, task, now);
+  follow(queue);
+  return { ok: true };
+}
+
+/** Lets the group of a dead letter go on. */
+export function skip(queue: QueueState, id: string): Skipped {
+  const task = queue.tasks.get(id);
+  if (!task || task.state === "ghost" || task.state === "removed") return { ok: false, code: "not_found" };
+  if (task.state !== "rejected" || !task.kept) return { ok: false, code: "not_dead_letter" };
+  leaveStopped(queue, task);
+  follow(queue);
   return { ok: true };
 }
 
@@ -112,6 +125,7 @@ export function redrive(
   const interval = call.rate === undefined ? 0 : Number((1_000 / call.rate).toFixed(6));
   for (const [i, task] of meant.entries()) redriveOne(queue, now, task, ends, Math.floor(now + i * interval));
   putInLine(queue, ends);
+  follow(queue);
   return meant.length;
 }
 
@@ -133,6 +147,7 @@ export function redriveByIds(
     else if (!wasRedriven(task)) refuse("not_dead_letter");
   }
   putInLine(queue, ends);
+  follow(queue);
   return { redriven: leases.size - refused.length, refused };
 }
 
@@ -168,6 +183,7 @@ export function purge(
     if (call.state === "delayed") end(queue, now, task);
     else erase(queue, task, now);
   }
+  follow(queue);
   return meant.length;
 }
 
@@ -176,6 +192,7 @@ function purgePending(queue: QueueState, now: number, group: string | undefined,
     .map((id) => queue.task(id))
     .filter((task) => group === undefined || task.group === group);
   for (const task of grouped) end(queue, now, task);
+  follow(queue);
   let count = grouped.length;
   if (group !== undefined) return count;
   while (count < limit && queue.line.length > 0) {
@@ -203,7 +220,7 @@ export function configure(queue: QueueState, now: number, changes: Partial<Queue
   return queue.settings;
 }
 
-type ModelGroupSettings = Pick<ModelGroup, "paused" | "weight" | "maxWorking" | "rate">;
+type ModelGroupSettings = Pick<ModelGroup, "paused" | "weight" | "maxWorking" | "rate" | "order" | "onDead">;
 
 export function configureGroup(
   queue: QueueState,
@@ -216,8 +233,8 @@ export function configureGroup(
   Object.assign(group, changes);
   group.used = recount(group.used, rate, group.rate, now);
   group.limited ||= group.paused || group.maxWorking !== null || group.rate !== null;
-  const { paused, weight, maxWorking } = group;
-  return { paused, weight, maxWorking, rate: group.rate };
+  const { paused, weight, maxWorking, order, onDead } = group;
+  return { paused, weight, maxWorking, rate: group.rate, order, onDead };
 }
 
 /** Deletes the queue. Returns a new one, or the number of leased tasks that prevent it. */

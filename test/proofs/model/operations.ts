@@ -38,9 +38,19 @@ export type GroupSetting = {
   weight?: number;
   maxWorking?: number | null;
   rate?: Rate | null;
+  order?: "strict" | "none" | null;
+  onDead?: "continue" | "stop" | null;
 };
 
-type Looks = "counts" | "workers" | "groups" | "statistics" | "settings" | "deepSweep" | "listSchedules";
+type Looks =
+  | "counts"
+  | "workers"
+  | "groups"
+  | "statistics"
+  | "settings"
+  | "deepSweep"
+  | "listSchedules"
+  | "stoppedGroups";
 type Switches = "pause" | "resume";
 
 /** One call. `key` is its idempotency key. */
@@ -93,6 +103,7 @@ export type Operation =
   | { readonly does: "cancelMany"; readonly ids: readonly string[] }
   | { readonly does: "remove"; readonly id: string }
   | { readonly does: "get"; readonly id: string }
+  | { readonly does: "skip"; readonly id: string }
   | ({
       readonly does: "redrive";
       readonly dryRun: boolean;

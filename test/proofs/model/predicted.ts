@@ -77,13 +77,17 @@ const waitingGroup = ({
   ready,
   working,
   limited,
+  inLine,
+  stoppedBy,
 }: GroupInfo): WaitingGroup => ({
   group,
   paused,
   weight,
   maxWorking,
-  waiting: ready + limited,
+  waiting: ready + limited + inLine,
   working,
+  inLine,
+  stoppedBy,
 });
 
 function batchOf(answer: unknown) {

@@ -2,6 +2,7 @@
 import type { QueueCounts, TaskInfo, TaskState, WorkerInfo } from "../../../src/index.ts";
 import { nextDue } from "./due.ts";
 import { entriesOf } from "./line.ts";
+import { stoppedGroups } from "./lines.ts";
 import { fits, type ModelFilter } from "./operate.ts";
 import type { Of } from "./operations.ts";
 import { infoOf, inOrder, type QueueState } from "./state.ts";
@@ -28,7 +29,7 @@ export function counts(queue: QueueState, now: number, name: string): QueueCount
     broken: 0,
     workers: queue.workers.size,
     paused: queue.settings.paused,
-    stoppedGroups: 0,
+    stoppedGroups: stoppedGroups(queue).length,
   };
 }
 
@@ -109,6 +110,8 @@ export interface WaitingGroup {
   readonly maxWorking: number | null;
   readonly waiting: number;
   readonly working: number;
+  readonly inLine: number;
+  readonly stoppedBy: string | null;
 }
 
 /** The groups with waiting tasks, by name. */
@@ -125,6 +128,8 @@ export function groups(queue: QueueState): WaitingGroup[] {
     maxWorking: queue.groups.get(group)?.maxWorking ?? null,
     waiting: inGroup(waiting, group),
     working: inGroup(working, group),
+    inLine: queue.lines.get(group)?.waiting.length ?? 0,
+    stoppedBy: (queue.lines.get(group)?.stopped && queue.lines.get(group)?.head) || null,
   }));
 }
 

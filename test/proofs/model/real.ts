@@ -1,11 +1,12 @@
 /** The real queue: three clients, one of them over the HTTP interface, on a Redis of their own. */
 import type { Command } from "../../../src/index.ts";
-import type { Script } from "../../../src/kernel/transport.ts";
+import { linked } from "../../../src/features/linked/index.ts";
 import { dequeueScript, settleAndDequeueScript } from "../../../src/kernel/scripts/take-scripts.ts";
 import { enqueuePlainScript } from "../../../src/kernel/scripts/enqueue-plain-script.ts";
 import { enqueueAndWakeScript } from "../../../src/kernel/scripts/enqueue-and-wake-script.ts";
 import { enqueueAndLeaseScript } from "../../../src/features/hand-over/index.ts";
 import { enqueueScript } from "../../../src/kernel/scripts/enqueue-script.ts";
+import { inEdition } from "../../support/edition.ts";
 import { readQueueSpace, type QueueSpace } from "../../support/key-space.ts";
 import { casesOf } from "./cases.ts";
 import { Client } from "./client.ts";
@@ -18,12 +19,15 @@ import { Way } from "./way.ts";
 export const NAME = "emails";
 
 /** Whether the scripts that add tasks read the settings for one task too, by their arguments. */
-const LOOKS = new Map<Script, (args: readonly string[]) => boolean>([
-  [enqueueScript.script, ([, withSettings]) => withSettings === "1"],
-  [enqueuePlainScript.script, ([, withSettings]) => withSettings === "1"],
-  [enqueueAndWakeScript.script, ([, , ifEmpty]) => ifEmpty === ""],
-  [enqueueAndLeaseScript.script, () => true],
+const LOOKS = new Map<string, (args: readonly string[]) => boolean>([
+  [enqueueScript.script.name, ([, withSettings]) => withSettings === "1"],
+  [enqueuePlainScript.script.name, ([, withSettings]) => withSettings === "1"],
+  [enqueueAndWakeScript.script.name, ([, , ifEmpty]) => ifEmpty === ""],
+  [enqueueAndLeaseScript.script.name, () => true],
 ]);
+
+/** The scripts that dequeue. Their other edition has the same names. */
+const PULLS = [dequeueScript.script.name, settleAndDequeueScript.script.name];
 
 const CLIENTS = [Client, Client, HttpClient] as const;
 
@@ -74,8 +78,11 @@ export class Real {
     this.#space = space;
   }
 
-  /** A new queue, and clients without memory of another. */
-  async reset(now: number): Promise<void> {
+  /**
+   * A new queue, and clients without memory of another.
+   * @param isLinked whether they send the linked edition of the scripts
+   */
+  async reset(now: number, isLinked: boolean): Promise<void> {
     await this.way.direct.sendCommand(["FLUSHALL"]);
     this.now = now;
     this.woken = 0;
@@ -84,7 +91,9 @@ export class Real {
       (Kind) =>
         new Kind({
           name: NAME,
-          transport: this.way.transport((command) => this.#onItsWay(command)),
+          transport: (isLinked ? linked : inEdition)(
+            this.way.transport((command) => this.#onItsWay(command)),
+          ),
           now: () => this.now,
           wake: () => void this.woken++,
           onDeadLetter: ({ id, reason, attempts }) =>
@@ -96,12 +105,11 @@ export class Real {
 
   #onItsWay(command: Command): Command {
     if (!("script" in command)) return command;
-    const look = LOOKS.get(command.script)?.(command.args);
+    const look = LOOKS.get(command.script.name)?.(command.args);
     if (look !== undefined) this.#adding.push({ script: command.script.name as Adding["script"], look });
     // A first copy has no mark; the transport's own resends have one.
     // Its arguments are the first of a settle with dequeue too.
-    const pulls = [dequeueScript.script, settleAndDequeueScript.script].includes(command.script);
-    if (pulls && !this.#flagged) {
+    if (PULLS.includes(command.script.name) && !this.#flagged) {
       // Each call that goes on after that first one has the mark.
       this.#flagged = true;
       return { ...command, args: command.args.with(dequeueScript.args.indexOf("resend"), "") };

@@ -1,5 +1,6 @@
 /** Runs of the model beside the real queue. */
 import { asyncModelRun, commands } from "fast-check";
+import type { Operation } from "./operations.ts";
 import type { Real } from "./real.ts";
 import { type Bounds, runSequences } from "./sequences.ts";
 import { allSteps } from "./steps.ts";
@@ -16,7 +17,14 @@ export const KINDS = [
   { name: "a queue that wakes its consumers", grouped: false, waker: true, scheduled: false },
   { name: "a queue of groups and priorities", grouped: true, waker: false, scheduled: false },
   { name: "a queue with schedules", grouped: false, waker: false, scheduled: true },
+  { name: "a queue in strict order", grouped: true, waker: false, scheduled: false, ordered: true },
 ] as const;
+
+/** What a queue in strict order begins with. One group has no order. */
+const IN_ORDER: readonly Operation[] = [
+  { does: "configure", key: "order", changes: { order: "strict" } },
+  { does: "configureGroup", key: "none", group: "c", changes: { order: "none" } },
+];
 
 export type Kind = (typeof KINDS)[number];
 
@@ -28,8 +36,10 @@ export function runModel(real: Real, kind: Kind, bounds: Bounds): Promise<number
     () => real.calls,
     bounds,
     async (steps) => {
-      await real.reset(START);
+      const isOrdered = "ordered" in kind;
+      await real.reset(START, isOrdered);
       const world = new World(START);
+      for (const operation of isOrdered ? IN_ORDER : []) await world.call(real, operation, 0, "none");
       await asyncModelRun(() => ({ model: world, real }), steps);
       // Runs each deep sweep to its end, and compares its report with the model.
       for (const by of real.sweeping()) {

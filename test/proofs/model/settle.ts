@@ -1,4 +1,5 @@
 import type { RejectReason, Settled } from "../../../src/index.ts";
+import { follow } from "./lines.ts";
 import { endLease, exhausted, finish, newEnds, putInLine, waitAgain, type Ends } from "./transitions.ts";
 import {
   beginMinute,
@@ -65,6 +66,7 @@ export function settle(
     return answerOf(receipt, answer);
   });
   putInLine(queue, ends);
+  follow(queue);
   for (const [id, deadline] of later) queue.working.set(id, deadline);
   return answers;
 }

@@ -116,6 +116,8 @@ export interface QueueLimits {
   maxPending: number | null;
   events: boolean;
   statistics: boolean;
+  order: "strict" | null;
+  onDead: "continue" | "stop";
 }
 
 /** Recent dequeues, by tenth of a rate's period. */
@@ -127,6 +129,8 @@ export interface ModelGroup {
   maxWorking: number | null;
   rate: Rate | null;
   used: Used;
+  order: "strict" | "none" | null;
+  onDead: "continue" | "stop" | null;
   /** Whether it ever had a limit: tasks behind a limit may come out of order. */
   limited: boolean;
   /**
@@ -134,6 +138,15 @@ export interface ModelGroup {
    * from then on the model cannot predict what the rate allows.
    */
   metAhead?: number | undefined;
+}
+
+/** The line of a group in strict order. */
+export interface ModelLine {
+  /** The task that is ready, works, waits for another attempt, or stops the group. */
+  head: string | undefined;
+  stopped: boolean;
+  /** The next one first. */
+  waiting: string[];
 }
 
 export interface ModelWorker {
@@ -150,7 +163,7 @@ export type ModelDeadLetter = Pick<DeadLetter, "id" | "reason" | "attempts">;
 export class QueueState {
   /** Ids of pending tasks with neither group nor priority, the next one first; with ghosts. */
   line: string[] = [];
-  /** Ids of pending tasks of a group or with a priority, in the order in which they came. */
+  /** Ids of pending tasks of a group or with a priority, in the order in which they came; also those in line. */
   grouped: string[] = [];
   /** id -> deadline */
   readonly working = new Map<string, number>();
@@ -172,9 +185,12 @@ export class QueueState {
     maxPending: null,
     events: false,
     statistics: false,
+    order: null,
+    onDead: "continue",
   };
   used: Used = new Map();
   readonly groups = new Map<string, ModelGroup>();
+  readonly lines = new Map<string, ModelLine>();
   readonly dedup = new Map<string, { readonly until: number; readonly id: string }>();
   readonly workers = new Map<string, ModelWorker>();
   /** What the current call reports of new dead letters. */

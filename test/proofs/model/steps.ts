@@ -48,14 +48,22 @@ export function allSteps({
   grouped,
   waker,
   scheduled,
+  ordered = false,
 }: {
   readonly grouped: boolean;
   readonly waker: boolean;
   readonly scheduled: boolean;
+  readonly ordered?: boolean;
 }) {
-  const tasks = array(task(grouped), { minLength: 1, maxLength: 4 });
+  const tasks = array(task(grouped && (ordered ? "without priorities" : true)), {
+    minLength: 1,
+    maxLength: 4,
+  });
   // Tasks whose ids are made from the key come first: their positions distinguish one body from another.
-  const keyedTasks = tuple(tasks, array(task(grouped), { maxLength: 1 })).map(([unnamed, named]) => [
+  const keyedTasks = tuple(
+    tasks,
+    array(task(grouped && (ordered ? "without priorities" : true)), { maxLength: 1 }),
+  ).map(([unnamed, named]) => [
     ...unnamed.map(({ id: _, again: __, unique: ___, ...rest }) => rest),
     ...named,
   ]);
@@ -171,6 +179,7 @@ export function allSteps({
             maxPending: option(oneOf(3, 8), { nil: null }),
             statistics: boolean(),
             events: boolean(),
+            ...(ordered && { onDead: oneOf("continue", "stop", "stop") }),
           },
           { requiredKeys: ["statistics"] },
         ),
@@ -184,12 +193,21 @@ export function allSteps({
       record({
         group,
         changes: record(
-          { paused: oneOf(true, false, false), weight: oneOf(1, 4), maxWorking: most, rate },
+          {
+            paused: oneOf(true, false, false),
+            weight: oneOf(1, 4),
+            maxWorking: most,
+            rate,
+            ...(ordered && { onDead: oneOf("continue", "stop", null) }),
+          },
           { requiredKeys: ["weight"] },
         ),
       }),
     ),
-    withKey(1, "drop", record({ force: boolean() })),
+    // A queue without settings has no order.
+    withKey(ordered ? 0 : 1, "drop", record({ force: boolean() })),
+    asDrawn(ordered ? 4 : 0, "skip", record({ id })),
+    asDrawn(ordered ? 2 : 0, "stoppedGroups", record({})),
     asDrawn(waker ? 2 : 0, "wakeAnother", record({})),
     step(5, oneOf("counts", "workers", "groups", "statistics", "settings", "deepSweep"), (does) => ({
       does,

@@ -1,4 +1,5 @@
 /** The transitions that several operations make. */
+import { follow, join, leave, leaveStopped, stay } from "./lines.ts";
 import type { RejectReason } from "../../../src/index.ts";
 import {
   isGrouped,
@@ -27,7 +28,7 @@ export function putInLine(queue: QueueState, { front, back }: Ends): void {
 /** Puts a ready task into its place. */
 export function makeReady(queue: QueueState, task: ModelTask, ends: Ends, place: keyof Ends): void {
   task.state = "pending";
-  if (isGrouped(task)) queue.grouped.push(task.id);
+  if (isGrouped(task)) join(queue, task);
   else ends[place].push(task.id);
 }
 
@@ -45,6 +46,7 @@ export function waitAgain(
   { now, place, due }: { now: number; place: keyof Ends; due?: number | undefined },
 ): void {
   transition(task, due === undefined ? "pending" : "delayed", now);
+  stay(queue, task);
   task.handedBack = false;
   if (due === undefined) return makeReady(queue, task, ends, place);
   task.state = "delayed";
@@ -67,8 +69,10 @@ export function finish(
   },
 ): void {
   const { now, state, reason } = end;
+  const stopping = leave(queue, task, state === "rejected" && reason !== "cancelled");
   const ttl =
-    reason === "cancelled" ? 0 : (end.ttl ?? (state === "completed" ? task.resultTtl : task.deadTtl));
+    stopping ??
+    (reason === "cancelled" ? 0 : (end.ttl ?? (state === "completed" ? task.resultTtl : task.deadTtl)));
   task.state = state;
   transition(task, state, now);
   task.reason = reason;
@@ -110,6 +114,7 @@ export function forget(queue: QueueState, task: ModelTask, now: number): void {
 export function erase(queue: QueueState, task: ModelTask, now: number): void {
   const knownUntil = Math.min(task.endedAt ?? 0, now) + RESEND_WINDOW;
   report(queue, "deleted", now);
+  if (task.state === "rejected") leaveStopped(queue, task);
   if (knownUntil <= now) return forget(queue, task, now);
   task.state = "removed";
   task.kept = false;
@@ -146,5 +151,6 @@ export function takeBack(
     } else waitAgain(queue, task, ends, { now, place: "front" });
   }
   putInLine(queue, ends);
+  follow(queue);
   return { returned: ids.length - ended, ended };
 }

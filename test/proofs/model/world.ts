@@ -6,6 +6,7 @@ import { groupsAhead } from "./delivery-order.ts";
 import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { type Copy, expectedOf, signOf } from "./expected.ts";
 import type { ModelNewTask } from "./enqueue.ts";
+import { isInLine } from "./lines.ts";
 import { pullOf, type AskedTask, type Mishap, type Operation, type Pull } from "./operations.ts";
 import { modelPlaces, realPlaces } from "./places.ts";
 import { predicted } from "./predicted.ts";
@@ -243,7 +244,9 @@ export class World {
     // Those of a paused group wait for an operator.
     const isPaused = ({ group = "" }: { readonly group?: string | undefined }) =>
       this.queue.groups.get(group)?.paused === true;
-    if (nextDueAt === null && grouped.some((id) => !isPaused(this.queue.task(id)))) {
+    const mayBegin = (id: string) =>
+      !isPaused(this.queue.task(id)) && !isInLine(this.queue, this.queue.task(id));
+    if (nextDueAt === null && grouped.some(mayBegin)) {
       throw new Error("tasks wait, and the answer has no time to ask again");
     }
   }

@@ -81,7 +81,7 @@ export const debounce: LawMutants = {
   },
   "delayed tasks of a throttle are due together": {
     in: "enqueue-throttled",
-    lua: drop("turn_at = math.max(now, tonumber(known.last_at or 0))"),
+    lua: change("math.max(now, tonumber(known.last_at or 0))", "now"),
     breaks: "limits: a period has more tasks than it may",
   },
   "a copy of forgetKey forgets what came later": {
