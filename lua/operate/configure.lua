@@ -18,6 +18,7 @@ local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks)
 local plan = new_plan(keys, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate', '~wake', '~set')
+plan.settings = parse_settings(found[5] or nil)
 if group ~= '' then
   open_groups(plan, { { group = group } })
 end

@@ -193,6 +193,7 @@ local function is_valid()
   if newer_settings(found['~set']) then
     return false
   end
+  repair.plan.settings = parse_settings(found['~set'])
   local next_silent = members.workers[1]
   local first = next_silent and math.floor(tonumber(finite(repair.seen.workers[next_silent])))
   local timer = tonumber(finite(repair.seen.delayed['~w'] or ''))

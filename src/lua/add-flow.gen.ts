@@ -141,6 +141,6 @@ ${$JL}${$JM}${$JO}${$JN}${$JQ}local w=i~=''and r and JQ(f,{p[3],p[1]},o.now,i)
 return{'ok',w and 1 or 0,1}
 `;
   },
-  sha1: "9c13265ce535a72574b49f59a325bb83b6600969",
-  keyLockingSha1: "860b5e9cd49c8815e3f0f107e3b920979feb551c",
+  sha1: "5b377d7c5bb1d9db989499caefd18526a8e44297",
+  keyLockingSha1: "efaf77fc9cfc0e0a5bbe38f4e0abcdaa201d07b9",
 };

@@ -140,6 +140,6 @@ ${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "6738e126b93d5027f1734ac967c94b120e5f2c81",
-  keyLockingSha1: "6432deba720ec632116abf37a88e7e9508df7e78",
+  sha1: "1854b97addcb603e848f7ff767fa724d64883512",
+  keyLockingSha1: "45079b7d904bbb17596528ad9c73d2a96ec1321b",
 };

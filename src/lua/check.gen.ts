@@ -228,6 +228,7 @@ end
 if DK(al['~set'])then
 return false
 end
+w.plan.settings=DJ(al['~set'])
 local am=x.workers[1]
 local an=am and math.floor(tonumber(AQ(w.seen.workers[am])))
 local ao=tonumber(AQ(w.seen.delayed['~w']or''))
@@ -306,6 +307,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "6392b4b1ab54d268e990a236a4fbc7fd6d66c4fa",
-  keyLockingSha1: "bdee5f51827a68c109a46dfd793ce53c8ec006f2",
+  sha1: "97bb66782307374fec2b17ccc1ac8f7926d06649",
+  keyLockingSha1: "43359bea92f7e64397cb7f99b4e29f7ca07c6ee9",
 };

@@ -60,14 +60,15 @@ ${$AV}local m=AV(nil,b,c,d,nil,e,f)
 ${$AH}${$FK}${$FL}${$AI}${$AJ}local n=FL(m,AJ(h))
 local o=j==''and'~set'or'~s:'..j
 local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
+${$DF}${$DH}${$DJ}n.settings=DJ(p[5]or nil)
 if j~=''then
-${$DF}${$AK}${$DH}${$DJ}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(n,{{group=j}})
+${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(n,{{group=j}})
 end
 ${$FX}${$DK}if DK(p[1])or FX(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
 ${$BW}local q,r=BW(g,i)
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JQ}local function s(t,u,v)
+${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JQ}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)>0
 return w and JQ(f,{t,u},n.now,k,v)and 1 or 0
 end
@@ -143,6 +144,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "eafb98bd5b12460a3e4149bf4e9055ae6884fa66",
-  keyLockingSha1: "b4e118abb790b3294ab2e5cd7698f5018f157b2a",
+  sha1: "c3469fed9d33106bf5e8f459220120911f9c6339",
+  keyLockingSha1: "984e44de7c523852f4457d3505c1d49e8422ffe8",
 };

@@ -172,6 +172,6 @@ end
 return an
 `;
   },
-  sha1: "221326f59df9f6f569a4e686e8c3bcc8944a05d9",
-  keyLockingSha1: "a5374b7e0999cbe49ada5f2c0404cde04a956562",
+  sha1: "a1a2c4a116961e5a1dc8fbbbf84c53a689444c8c",
+  keyLockingSha1: "fe5f71719554bd3dba85ed977187896f898c29f9",
 };

@@ -21,6 +21,6 @@ end
 ${$AS}return AS(redis.pcall('HSET',a,'~declared',c))or{'ok',1}
 `;
   },
-  sha1: "3cc2576dfd87d4edf2d72cf3aad1963ff60b53a9",
-  keyLockingSha1: "78a80774df4d730f7ccf5316dc39a611e5c01c85",
+  sha1: "6243c10e81f77605c119900c7a92805c61d81630",
+  keyLockingSha1: "de052c6a8eab236b84c42f026603e439766f5777",
 };

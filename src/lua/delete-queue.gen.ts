@@ -68,6 +68,6 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "41228ec5e3fc3b6abe229b712c5a4ff360b10535",
-  keyLockingSha1: "0f46c878ebda6fab7b1c42456459d8e5b1264a24",
+  sha1: "39e0fdc6fd5b925b21409890266d13d22852d6b4",
+  keyLockingSha1: "ad79c4a6be5dde6a48055c2f6e0f9b995f963b0c",
 };

@@ -184,6 +184,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "b5107072188dfeddbf9c195b4dee4d464c987e37",
-  keyLockingSha1: "ca8f58ccfe02409094c1c2ee32610f670e4a4174",
+  sha1: "811d0c09577f1518b96565830de11ced22d9a23d",
+  keyLockingSha1: "d0e2aa1f16c3b929b527677fa684cfec23500483",
 };

@@ -126,6 +126,6 @@ end
 ${$GI}${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$GI_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
 `;
   },
-  sha1: "5d331bc1358b6a3c5072cd6afbc70e31dbea386d",
-  keyLockingSha1: "49af7dcb564d9579d670e636db4510ac529dbb65",
+  sha1: "a500337b8186d642d6d7862123e4688fbed1da02",
+  keyLockingSha1: "d68b1d576f3962e3a9a5530d2d86718760927f19",
 };

@@ -161,6 +161,6 @@ end
 ${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "5b91b5e3a9141c86e7f497560fe6455a40317cf5",
-  keyLockingSha1: "33d6617fba55a0d7ba38fa34264bb6255a251e01",
+  sha1: "09a06b1b3bc3e01321d3910fb34e204ab095fb2d",
+  keyLockingSha1: "33d6403fce8c945aa0d5d57418e2ebe41d65c23c",
 };

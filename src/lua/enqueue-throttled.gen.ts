@@ -131,6 +131,6 @@ end
 ${$DG}${$KM}${$KO}${$KS}return KS(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "02f71284601add520bcf1fd963b35572da25e0f2",
-  keyLockingSha1: "9159c868a9583bb9f96cd1115bb0f296b88e70d2",
+  sha1: "c2e5910c5c92a6780baedd6cafa810d0cca57339",
+  keyLockingSha1: "89c79221ef91f39274e8fd8e3047e5137247bf01",
 };

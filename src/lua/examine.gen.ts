@@ -304,6 +304,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "96837734b7f17aabf87d664299b5144054632d77",
-  keyLockingSha1: "6cd98d5cf5a263282da12e19c65191f24aadf1d8",
+  sha1: "608eea754fb667daf3cf86b79a82d849e0683b43",
+  keyLockingSha1: "91dbd0e7560ff594ea9ea86081a5fac9774748e0",
 };

@@ -137,6 +137,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "9dbe19f25c42fb2932773008b79b849d5921e422",
-  keyLockingSha1: "6a16d150433311bdd168ce1a481486d8c8d56cfa",
+  sha1: "ce05719964a6de2f67555ac7df67251594bb8399",
+  keyLockingSha1: "979ef669bd49ccc26ff550f1761190d149acaacd",
 };

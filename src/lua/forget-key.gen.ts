@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "340dcbf3e83065399b0597a64dc5ec3bcf2ad85d",
-  keyLockingSha1: "f908f9d3d6818882ae5287af648887d1f83664c8",
+  sha1: "0ac9dac4d0a88ee189b3941d997eeadaf4d12ed4",
+  keyLockingSha1: "e68e0e22b370639ac5f734c498c58e09966afc42",
 };

@@ -99,6 +99,6 @@ end
 return t
 `;
   },
-  sha1: "859702e713e2bcd6880d6636a232911090551618",
-  keyLockingSha1: "32ac8df7e3a3a91fecc083c74febd8c4c1df7fbf",
+  sha1: "8fc11d8c42fb53e94a171fe0c1522a57b97a8217",
+  keyLockingSha1: "7c84ebce33c310da5485ea637b641239c5df03a9",
 };

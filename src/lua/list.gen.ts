@@ -278,6 +278,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "2b372bf84b56ffc743e4d34932cb5b8d5f2d72cd",
-  keyLockingSha1: "90c8a99b5cb18914b6000de04e3e2422cfa28be7",
+  sha1: "1fbead5c92a694906065b12393839ae27c756528",
+  keyLockingSha1: "efa744683f0b10a2aa10ec0f0baf0fcebeaba4c3",
 };

@@ -103,6 +103,6 @@ and JQ(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KI.outbox)}
 `;
   },
-  sha1: "cd5975e5050a3a9c7a01200b76f68099c69a854f",
-  keyLockingSha1: "ecb3cfe0db4078357abc4010b07a2b1baf61fa03",
+  sha1: "ab216b1d76210c2bfb3de1ac9dc77a3615b2a5fc",
+  keyLockingSha1: "1e25e26edee1e91d2e6a817c1c72cb7832380e0e",
 };

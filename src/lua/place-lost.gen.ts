@@ -154,6 +154,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "c73edc2c57a37aaa0f9facb58af7025483c557ab",
-  keyLockingSha1: "c8e0ca418bfe564de6c9893ea638358b497e4411",
+  sha1: "26a0cfa4f7c2f6f23b0605a9023d489d461ac1bc",
+  keyLockingSha1: "2f8d787e949d19d2dc1d918c530665574c25db14",
 };

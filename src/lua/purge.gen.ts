@@ -226,6 +226,6 @@ end
 return y or t
 `;
   },
-  sha1: "69075d66d9c4912110d407b0e10b0b9eba7b5794",
-  keyLockingSha1: "918c9aba101a40e6daeb5b25efd39cf00291e341",
+  sha1: "f3271206ab327c3c7d3ca5d4c065f2279d643ef8",
+  keyLockingSha1: "19fae9dc04d7710efb8fa6656d0787902e1cb3bf",
 };

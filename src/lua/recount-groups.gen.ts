@@ -144,6 +144,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "9d1fcc22dd23bd5eb92f34c173a5ea5c37a7cadd",
-  keyLockingSha1: "59b65ca9b0efbb1119e348dbc4c8175246a87e1a",
+  sha1: "38cfd0a98c394c69c908f4b4e0d79859aff1dbd3",
+  keyLockingSha1: "a3c39fd37fc8542e892af15ca045d8624f7345e0",
 };

@@ -187,6 +187,6 @@ end
 return am
 `;
   },
-  sha1: "fc177d3bf50e8983c07ec26c19c045f7222e8017",
-  keyLockingSha1: "7f139fadaeb2de2cc4df60d06ebcb4ba6d5579cf",
+  sha1: "51b0af467d22e316e641066309ec445099db82af",
+  keyLockingSha1: "286b14240959e0d8fbcce51ac58e06f46adfe211",
 };

@@ -92,6 +92,6 @@ ${$CY}${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$
 ${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}return FQ(j)or{'removed'}
 `;
   },
-  sha1: "36bff73f0bca025c41173b776a9852b37e0063a6",
-  keyLockingSha1: "975823d450c6d355ab4774cddefa1d1b3923a4fd",
+  sha1: "818b942a0de81841a10091f99c809297680ee323",
+  keyLockingSha1: "d3a7f815ae289d467e866e88525ff5479d364859",
 };

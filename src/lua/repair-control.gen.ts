@@ -125,6 +125,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "88d189656959c360b4bdfecdefd10fe67538b715",
-  keyLockingSha1: "56f7c96518a1c397886a3f47cfa6bd7ac5f28940",
+  sha1: "7e92fd47f344c924536e0ea9034daa99432e6663",
+  keyLockingSha1: "78aa165f51469016bfeed798098916103bf3c1cf",
 };

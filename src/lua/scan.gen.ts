@@ -200,6 +200,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "b85c69abbe646cb6d2ef9356e44958d80461dac8",
-  keyLockingSha1: "8f14e7716ef2af936ae8b2377592ea306813ec7d",
+  sha1: "764a1f29a4274ff675da25c67b8504fb5070ca24",
+  keyLockingSha1: "107e4d0b99614291f89e70c65a4a7bfa4d787d29",
 };

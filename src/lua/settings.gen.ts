@@ -28,6 +28,6 @@ ${$AK}AK(g,f.stopped and f.head or'')
 return g
 `;
   },
-  sha1: "2533e5d03ddb5495c85fef1c951effe7b784db87",
-  keyLockingSha1: "5719da692b11030a67c5183a783d9e79854f3700",
+  sha1: "4113689b93fe2cf3dea4ec4350f1fefef895708f",
+  keyLockingSha1: "c2b6791e0c105d0dfe0a6fb08611e915724bf86a",
 };

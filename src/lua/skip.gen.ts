@@ -98,6 +98,6 @@ ${$JL}${$JM}${$JO}${$JN}${$JQ}local q=p and JQ(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "daa7c3d44c82b6b5cf06754c8a64540fda8f584b",
-  keyLockingSha1: "8ec7a54b6304f12b6cd67b87edd35cbf6ae328fb",
+  sha1: "aa7af63caa31cf1979ddb1cbdb8597f754f36098",
+  keyLockingSha1: "898c4430d96ae33cca8e7a617f06a33743034fb1",
 };

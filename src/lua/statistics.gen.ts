@@ -39,6 +39,6 @@ end
 return h
 `;
   },
-  sha1: "8e896cbe26455b6c82b10091ad9ce63a1356d28f",
-  keyLockingSha1: "f8cf0fa1a259f92db26acd6d6cacf5bafd6ce96f",
+  sha1: "c1e6562cdf4e5a468ab267d80f0d5b204cc0b832",
+  keyLockingSha1: "7b13d6080f5773494b1c942cdd21613ea964a897",
 };

@@ -8,6 +8,7 @@ import * as enqueue from "../../src/kernel/scripts/enqueue-script.ts";
 import * as handOver from "../../src/features/hand-over/hand-over-script.ts";
 import * as get from "../../src/kernel/scripts/get-script.ts";
 import * as examine from "../../src/operate/health/examine-script.ts";
+import * as links from "../../src/kernel/linked/link-scripts.ts";
 import * as order from "../../src/features/order/order-scripts.ts";
 import * as operate from "../../src/operate/operate-scripts.ts";
 import * as partitions from "../../src/features/partitions/partition-scripts.ts";
@@ -34,6 +35,7 @@ export const bindings: readonly Binding[] = [
   examine,
   get,
   handOver,
+  links,
   operate,
   order,
   partitions,

@@ -30,7 +30,4 @@ export const rootOf = (flow: string) => nodeId(flow, "flow");
 /** The flow of a node. */
 export const flowOf = (id: string) => id.slice(id.indexOf("{") + 1, id.lastIndexOf("}"));
 
-/** The queue that has the flow as a whole: its name is behind that of the flow. */
-export const homeOf = (flow: string) => flow.slice(flow.lastIndexOf("@") + 1);
-
 export const layoutField = (flow: string) => `~F:${flow}`;

@@ -68,5 +68,8 @@ export const endFlowScript = {
   keys: ["tasks", "expiry"],
   args: ["testNow", "keptFor"],
   each: ["id"],
-  decode: (reply: Reply) => void okay("endFlow", reply),
+  decode: (reply: Reply) => {
+    const reader = okay("endFlow", reply);
+    if (!reader.ended) reader.oneOf([]);
+  },
 } as const satisfies Binding;

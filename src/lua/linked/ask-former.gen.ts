@@ -27,6 +27,6 @@ export const askFormer: Script = {
     const { source } = plain;
     return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$KC}${$CR_}${source.slice(7802, 10679)}${$CF}${source.slice(10679, 14081)}${$KB}${$X_}${$ED_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
   },
-  sha1: "e053e43f27d3f91e86dd9b2df4392e9f69cbed0c",
-  keyLockingSha1: "dfc0b5246b70bf80a61beb73aa32c85e487b10a7",
+  sha1: "97df8a68af2585f953efd949f044993f17ac284e",
+  keyLockingSha1: "d188a5dce9e5311b9d707e7b3b927a21c5789f3a",
 };

@@ -10,6 +10,6 @@ export const beginAlerts: Script = {
     const { source } = plain;
     return `${source.slice(0, 470)}${$FX_}${source.slice(470, 1263)}`;
   },
-  sha1: "0833832a52e395147c1a5abc5a85a6db423c48bd",
-  keyLockingSha1: "c31e045ecdaebcf2ca91ec8aedbab309b5eef3f1",
+  sha1: "e1ce2e8ed1dfc21804b1a1c47a1707ab76b337ce",
+  keyLockingSha1: "8bd34b5cc3da2b015284325f3b247cbbe60a37f1",
 };

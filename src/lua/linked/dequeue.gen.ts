@@ -24,6 +24,6 @@ export const dequeue: Script = {
     const { source } = plain;
     return `${source.slice(0, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8489)}${source.slice(2130, 2297)}${source.slice(8656, 16085)}${source.slice(866, 1072)}${source.slice(16291, 17937)}${source.slice(1664, 1950)}${source.slice(18223, 19833)}${source.slice(2297, 2308)}${source.slice(19844, 29066)}${source.slice(1950, 2018)}${source.slice(29134, 29512)}${source.slice(1072, 1487)}${source.slice(29927, 39228)}${source.slice(2308, 2684)}${source.slice(39604, 43015)}${$DK}${$GR}${$KB}${$FM_}${$KC}${$CR_}${$X_}${$HF_}${$HG_}${$AZ_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}${source.slice(43015, 43038)}`;
   },
-  sha1: "29cc1655271ca38e0813584af9d44d708af566f0",
-  keyLockingSha1: "77c1c257b744f5cd693a9dae6ec5d9cabbbdf770",
+  sha1: "750e1b7702da4c27faf0bb59c7eaa8d3cf484268",
+  keyLockingSha1: "0974bd6eb3b2b6a462e29c68fe3e6bb482a5d1db",
 };

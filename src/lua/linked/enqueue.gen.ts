@@ -27,6 +27,6 @@ export const enqueue: Script = {
     const { source } = plain;
     return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3195)}${source.slice(1229, 1290)}${source.slice(3195, 3414)}${$FZ_}${$GB_}${$GD_}${source.slice(3414, 3607)}${source.slice(3668, 3805)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4120, 4847)}${source.slice(1490, 1935)}${$DK}${$FM_}${$FX_}${source.slice(5292, 5462)}${source.slice(4270, 4386)}${source.slice(3718, 3805)}${source.slice(4470, 4698)}${source.slice(5893, 8795)}${$KC}${$CR_}${source.slice(8795, 9043)}${source.slice(4386, 4470)}${source.slice(9127, 13198)}${$CF}${source.slice(13198, 16600)}${$KB}${$X_}${$ED_}${$GA_}${$GJ_}${$FX_}${$GG_}${$GI_}${$GL_}${source.slice(16600, 17789)}${$AF}${source.slice(17789, 19844)}${source.slice(16760, 16987)}${$FU}${$GM}${$GN}${$CA}${source.slice(20071, 22589)}${$FS}${$FT}${$HG}${source.slice(22589, 23137)}${$GR}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(23137, 23156)}`;
   },
-  sha1: "934cc61e2e2dc0c30a560ba7f1d282c19e54a090",
-  keyLockingSha1: "3f7dcf33d65a2a4920ba0df0c04a2953aa6f31fd",
+  sha1: "185d69fc13a744c11c1386c5558af26aa04870f5",
+  keyLockingSha1: "a7d26090d593b780fbc14f36ed59bb2d50d468b7",
 };

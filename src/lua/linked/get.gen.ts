@@ -13,6 +13,6 @@ export const get: Script = {
     const { source } = plain;
     return `${source.slice(0, 227)}${$FX_}${source.slice(227, 1260)}${$GA_}${$GB_}${$GG_}${source.slice(1260, 1880)}${$FZ_}${$GD_}${source.slice(1880, 2270)}`;
   },
-  sha1: "9165f42bd0225cc97701f7c9f92d5be2b4d6ca6a",
-  keyLockingSha1: "fc6505a96ffd68353e34e3d102f174e7f987f6e9",
+  sha1: "c873fd7f1ca0e17d15e2fe1a2b901e27dd3ff4bf",
+  keyLockingSha1: "63137e10d171f2b4af0dda50987ca1eab1c3f74e",
 };

@@ -36,6 +36,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$FX_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GA_}${$GB_}${$GG_}${source.slice(3140, 4445)}${$DF}${$CY}${$DH}${$DJ}${$AF}${source.slice(4445, 4504)}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 5472)}${$CF}${source.slice(5472, 7728)}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${source.slice(7728, 10246)}${$HE}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$CR_}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}${source.slice(10246, 10366)}`;
   },
-  sha1: "1c0cdebb797319de15f668a4c6fad4b4fbae28e1",
-  keyLockingSha1: "0efb0659fa33c6a7cc204ea5951844121797e4f0",
+  sha1: "232dec4e7e7f5c800e061a4b6245a35394cfaaa3",
+  keyLockingSha1: "daf04fec36a803d29bad56bdf22533be218b7757",
 };

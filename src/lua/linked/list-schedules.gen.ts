@@ -10,6 +10,6 @@ export const listSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 671)}${$FX_}${source.slice(671, 829)}`;
   },
-  sha1: "d30a817bfb340ab4e8652d2280e6cfd86922d5b3",
-  keyLockingSha1: "be6d9070bb4b92e8be53b1a699ecb76191e9f2ab",
+  sha1: "63cf34d04f6cbb864ab3b70b10068b2af0a85253",
+  keyLockingSha1: "e494d8aea2d69051cc25116741b0e1346377e3c8",
 };

@@ -10,6 +10,6 @@ export const ownSlots: Script = {
     const { source } = plain;
     return `${source.slice(0, 170)}${$FX_}${source.slice(170, 442)}`;
   },
-  sha1: "0108cf490951e29144a1efd0f56a2061598c6de8",
-  keyLockingSha1: "332cb6d9e13e0084f3aaded175c1d03cad1ea266",
+  sha1: "bba0e50c16f5db53ea33cee00f8c2dcc2635e934",
+  keyLockingSha1: "bf536a8f5e6f9fd2cc11ea97db004c771f4ec29b",
 };

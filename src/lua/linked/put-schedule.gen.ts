@@ -10,6 +10,6 @@ export const putSchedule: Script = {
     const { source } = plain;
     return `${source.slice(0, 284)}${$FX_}${source.slice(284, 1742)}${source.slice(982, 1161)}${source.slice(1921, 2019)}`;
   },
-  sha1: "7f3c7ed89e8f95bf767112878eacf246a4b33591",
-  keyLockingSha1: "c106c557f3ec0f7b29e871c784775d1ffc6c37e2",
+  sha1: "405d9dadf2fbc7308f57386b8e87a954476d184d",
+  keyLockingSha1: "8c6dddbb47796bd322b94e2591ad99cd83239510",
 };

@@ -10,6 +10,6 @@ export const putShares: Script = {
     const { source } = plain;
     return `${source.slice(0, 175)}${$FX_}${source.slice(175, 373)}`;
   },
-  sha1: "b377f1bfb25f5874d1dc67e8f2d9b3dbd7389292",
-  keyLockingSha1: "9c03d22e4abb656b3c1f55b65e187dd8399b9caa",
+  sha1: "4538a7a6714c8fd7336f6de43c44bc8958aa2b2d",
+  keyLockingSha1: "13da44a6210ba7110c734a42cc21cd29513b0cd1",
 };

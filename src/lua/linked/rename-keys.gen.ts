@@ -10,6 +10,6 @@ export const renameKeys: Script = {
     const { source } = plain;
     return `${source.slice(0, 626)}${$FX_}${source.slice(626, 1587)}`;
   },
-  sha1: "87c59c1ab6298e919f012e15d3c9ca8e5cb770e8",
-  keyLockingSha1: "4b9d4985a23774a46ac975058b1a58c18e092ac3",
+  sha1: "3f89e53899e98245b188a4bcca3ed991225fbfc5",
+  keyLockingSha1: "a0c08cce5e81cee0b1fdd7b4571d4115edab00c3",
 };

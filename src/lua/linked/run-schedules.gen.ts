@@ -29,6 +29,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1958)}${$DK}${$FM_}${$FX_}${source.slice(1958, 6399)}${$CF}${source.slice(6399, 8184)}${$KB}${$KC}${$CR_}${$X_}${$FZ_}${$GB_}${$GD_}${source.slice(8184, 12604)}${$AE_}${source.slice(12604, 13302)}${$FY}${$GA}${$GG}${$AF}${$GJ}${$GK}${$GL}${source.slice(13302, 13539)}${$FU}${$GM}${$GN}${$CA}${source.slice(13539, 14706)}${$HE}${$FS}${$FT}${$HG}${$GR}${$HG_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${source.slice(14706, 14754)}`;
   },
-  sha1: "cac737b47a15ce6bad9dd41198e63ff2185a709a",
-  keyLockingSha1: "99a02d6bc83b722fa26b3b8d46928d922fc22157",
+  sha1: "5a7b8fca710cdb936de51e916c05b7a0bfbe5223",
+  keyLockingSha1: "f9ef3a1cb82db342605f72e17e7c4d6dea26d1a0",
 };

@@ -12,6 +12,6 @@ export const setShares: Script = {
     const { source } = plain;
     return `${source.slice(0, 399)}${$FX_}${source.slice(399, 1911)}${source.slice(1784, 1871)}${$FG}${$FH}${source.slice(1998, 2374)}${$DL_}${source.slice(2374, 2704)}${source.slice(1475, 1589)}${source.slice(2818, 2832)}${source.slice(1784, 1871)}${source.slice(2919, 3731)}${source.slice(1784, 1871)}${$FG}${$FH}${source.slice(1998, 2091)}${source.slice(2409, 2636)}${source.slice(4051, 4427)}${source.slice(2091, 2374)}${source.slice(4710, 4956)}${$DL_}${source.slice(4956, 5063)}`;
   },
-  sha1: "a649b13eb08af63b0a7bb05f176a4fe048dcfb3e",
-  keyLockingSha1: "148ceb75714d539e3e3929eebf5452ec0c01a237",
+  sha1: "64b5aff5d12c9062b5c659a581bf410940231114",
+  keyLockingSha1: "7f1ac6268f7352e7869eb39b879955c17cb7675d",
 };

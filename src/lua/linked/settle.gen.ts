@@ -22,6 +22,6 @@ export const settle: Script = {
     const { source } = plain;
     return `${source.slice(0, 4886)}${source.slice(773, 789)}${source.slice(4902, 5274)}${source.slice(789, 956)}${source.slice(5441, 9742)}${$CF}${source.slice(9742, 13566)}${source.slice(956, 968)}${source.slice(13578, 18150)}${source.slice(968, 985)}${source.slice(18167, 18945)}${$DK}${$GR}${source.slice(18945, 22607)}${$KB}${$FM_}${$KC}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GV_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(22607, 22640)}`;
   },
-  sha1: "2bbc90fe3424ca7963255127874a53561f6b24d2",
-  keyLockingSha1: "6e320364a9df56aec78162df14fd99abf5329257",
+  sha1: "1d9bc993ec4aede4d08b8f01e4c728718f8fbc75",
+  keyLockingSha1: "d604b78c79c67a74dd288c96795c967215841ed9",
 };

@@ -23,6 +23,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 3532)}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(3532, 10969)}${$CF}${source.slice(10969, 17940)}${$FV}${source.slice(17940, 21273)}${$DK}${$KB}${$FM_}${$KC}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(21273, 21382)}${source.slice(5074, 10969)}${$CF}${source.slice(10969, 17940)}${$FV}${source.slice(34248, 35067)}${source.slice(17940, 21055)}${source.slice(38182, 41286)}${$DK}${$KB}${$FM_}${$KC}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(41286, 41533)}${source.slice(5074, 5190)}${source.slice(6282, 6510)}${source.slice(13052, 13279)}${source.slice(42104, 42964)}`;
   },
-  sha1: "58f504326999b652352a1b46ca7ed8914c9d1867",
-  keyLockingSha1: "4343ddd910c6c95fedd13167461f7c8f70620b2f",
+  sha1: "65df12e380f8d26b5a5a85e691c829b39709fc14",
+  keyLockingSha1: "fab7e01a2f2753400b56a8f3c54a9dca9bc06511",
 };

@@ -2,7 +2,7 @@
 
 export const $FX_ = `FX=(function(a)
 return function(b)
-return a(b)and string.sub(b,1,2)~='2;'
+return a(b)and not string.find(b,'^2;[^\\n]*;F=')
 end
 end)(FX)
 `;

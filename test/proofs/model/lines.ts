@@ -74,7 +74,7 @@ export function leaveStopped(queue: QueueState, task: ModelTask): void {
   line.head = undefined;
 }
 
-/** At the end of each change, the next task follows where none is in front of a line. */
+/** At the end of each change, the next task follows if none is in front of a line. */
 export function follow(queue: QueueState): void {
   for (const [group, line] of queue.lines) {
     if (isStrict(queue, { group }) && !isBusy(queue, group)) line.head = line.waiting.shift();
