@@ -1,6 +1,7 @@
 import { expect, describe, test } from "vitest";
 import { encryption } from "../../../src/features/encryption/aes-gcm.ts";
 import type { KeyedEnqueueOptions } from "../../../src/features/debounce/types.ts";
+import type { Transport } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 import { useKeyed } from "./keyed-queue.ts";
 
@@ -140,6 +141,25 @@ describe("encrypted payloads", () => {
     rig.now += 5_000;
     const taken = await sealed.dequeue({ max: 9 });
     expect(taken.map(({ payload }) => payload)).toEqual([2, "third"]);
+  });
+
+  test("are sealed again if a consumer begins the task meanwhile", async () => {
+    const first = await queue(options).enqueue("first", { debounce });
+    rig.now += 5_000;
+    let requests = 0;
+    const transport: Transport = {
+      async send(...sent) {
+        // The payload is sealed for the task by now.
+        if (++requests === 2) await begin();
+        return rig.transport.send(...sent);
+      },
+    };
+    const second = await queue({ ...options, transport }).enqueue("second", { debounce });
+    expect(requests).toBe(3);
+    expect(second).toMatchObject({ created: true, outcome: "created" });
+    expect(second.id).not.toBe(first.id);
+    rig.now += 5_000;
+    expect([...(await queue(options).dequeue())]).toMatchObject([{ id: second.id, payload: "second" }]);
   });
 
   test("cannot be in a list", async () => {
