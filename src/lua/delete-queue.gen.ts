@@ -4,17 +4,17 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $FO_ } from "./parts/read-settings-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
 
 export const deleteQueue: Script = {
   name: "deleteQueue",
@@ -38,9 +38,9 @@ local p=ARGV[2]
 local q=ARGV[3]
 ${$BW}local r,s=BW(n,p)
 if not r then
-${$AH}${$FK}${$FL}${$AI}${$AJ}local t=FL({tasks=g},AJ(o))
+${$AH}${$FM}${$FN}${$AI}${$AJ}local t=FN({tasks=g},AJ(o))
 local u=redis.call('HMGET',g,'~set','~slots')
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FM(t,u[1])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$DL}${$FO_}${$FZ_}if FO(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
@@ -68,6 +68,6 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "41228ec5e3fc3b6abe229b712c5a4ff360b10535",
-  keyLockingSha1: "0f46c878ebda6fab7b1c42456459d8e5b1264a24",
+  sha1: "22eb5ea117a1ec8b9f878dfc6ddd4b2598299930",
+  keyLockingSha1: "ec211ed3b3bdf61c9f3c414409b9bf1f05b583aa",
 };

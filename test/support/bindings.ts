@@ -10,6 +10,7 @@ import * as get from "../../src/kernel/scripts/get-script.ts";
 import * as examine from "../../src/operate/health/examine-script.ts";
 import * as order from "../../src/features/order/order-scripts.ts";
 import * as operate from "../../src/operate/operate-scripts.ts";
+import * as pause from "../../src/kernel/scripts/pause-script.ts";
 import * as partitions from "../../src/features/partitions/partition-scripts.ts";
 import * as repair from "../../src/features/repair/repair-scripts.ts";
 import * as schedules from "../../src/features/schedules/schedule-scripts.ts";
@@ -37,6 +38,7 @@ export const bindings: readonly Binding[] = [
   operate,
   order,
   partitions,
+  pause,
   repair,
   schedules,
   settings,
