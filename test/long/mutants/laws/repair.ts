@@ -19,6 +19,7 @@ export const repair: LawMutants = {
     breaks: "law 10: the repair loses the task",
   },
   "place-lost gives no place to a task without one": {
+    in: "place_entry",
     lua: drop("make_ready(plan, id, task, 'back')"),
     breaks: "law 10: a task is reported as repaired, and never delivered",
   },
