@@ -209,7 +209,9 @@ local function repair_control(repair, found, observed)
   local limits = { ['~groups'] = MOST_GROUPS }
   for _, name in ipairs(NUMBERS) do
     local value = found[name]
-    local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
+    -- A lease number is part of a receipt, which has no sign.
+    local pattern = name == '~lease' and '^%d+$' or '^%-?%d+$'
+    local readable = value and #value <= 15 and string.find(value, pattern)
     if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
       report_fault(repair, 'control_broken', name)
       found[name] = spare[name] and int(spare[name])

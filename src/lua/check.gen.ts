@@ -309,6 +309,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "f1612d4f030eb1e53319815eca492911b86611ce",
-  keyLockingSha1: "232c54585f5d436c591affc175bb2040acc9f838",
+  sha1: "9cb15bf3df5d122a03895a7e423b0a6f676a831e",
+  keyLockingSha1: "adddd5ac1524d14ccf513cd1e6178679b4398666",
 };

@@ -128,6 +128,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "984b8513d5ec847b717b26e557e8281087d59677",
-  keyLockingSha1: "0e882c049e6130cca19dbdca35c5ef8aefe314e7",
+  sha1: "a24eabb3ce3bfc3aec27d1ba531c8a15e6b60045",
+  keyLockingSha1: "280054c8e35b7fff8dfe88bc1621439e84e1913b",
 };

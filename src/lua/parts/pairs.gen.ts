@@ -13,8 +13,9 @@ local f=
 local g={['~groups']=IG}
 for k,l in ipairs(IU)do
 local m=b[l]
-local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or JB))then
+local n=l=='~lease'and'^%d+$'or'^%-?%d+$'
+local o=m and#m<=15 and string.find(m,n)
+if m and not(o and tonumber(m)<(g[l]or JB))then
 HR(a,'control_broken',l)
 b[l]=f[l]and AH(f[l])
 HZ(a,l,m,b[l])
