@@ -63,6 +63,7 @@ export default defineConfig({
         find: /^sluice-queue\/opentelemetry$/,
         replacement: source("src/features/tracing/open-telemetry.ts"),
       },
+      { find: /^sluice-queue\/debounce$/, replacement: source("src/features/debounce/index.ts") },
       { find: /^sluice-queue\/sqs$/, replacement: source("src/adapters/sqs.ts") },
       {
         find: /^sluice-queue\/(cloudflare|vercel|next|lambda|node)$/,

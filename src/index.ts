@@ -112,6 +112,7 @@ export type {
   GroupSettings,
   OnDead,
   Order,
+  PauseOptions,
   QueueChanges,
   QueueSettings,
   Rate,

@@ -166,12 +166,13 @@ class Queue:
             reply = self._redis.run(("kernel/dequeue", name, args))[0]
         if reply[0] == "more":
             return Taken([], False, 0, 1, others)
-        # The first is when there will be more, or the word `paused`. The last may be a list of new dead letters.
+        # The first is when there will be more, or the word `paused`, with when the pause ends behind it. The last may be
+        # a list of new dead letters.
+        if reply[0] == "paused":
+            return Taken([], True, 0, reply[1], others)
         if isinstance(reply[-1], list):
             reply.pop()
         tasks = [self._task(partition, token, *reply[i : i + 5]) for i in range(1, len(reply), 5)]
-        if reply[0] == "paused":
-            return Taken([], True, 0, 0, others)
         return Taken(tasks, False, tasks[-1].enqueued_at if len(tasks) == most else 0, reply[0], others)
 
     def _task(

@@ -22,7 +22,7 @@ local info = ARGV[8] -- of the worker: as in `note_worker`
 --          id, delivery, lease number, deadline (ms), fixed record}; delivery: the attempt, or
 --          '<attempt>,<charged attempts>,<expired leases>' if it says more
 --      or {'more', now (ms)}: nothing to deliver yet; the same call with resend '1' continues
---      or {'paused'} | {'newer_schema'}
+--      or {'paused', until when (ms; 1: until it is resumed)} | {'newer_schema'}
 -- each with one more item if tasks became dead letters, because their last leases had expired:
 -- {id, attempts, …}
 

@@ -68,13 +68,8 @@ else
     if slots ~= '' and has_moved(stored['~slots'], slots) then
       return { 'moved' }
     end
-    if stored['~set'] then
+    if stored['~set'] or any_known(stored, ids) then
       plain = false
-    end
-    for i = 1, count do
-      if stored[ids[i]] then
-        plain = false
-      end
     end
   end
   if plain then

@@ -10,7 +10,7 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, a new one for each call
 local group = ARGV[3] -- whose settings; empty: the queue's
 local wake = ARGV[4] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
-local changes = ARGV -- then for each: letter, value (empty: remove)
+local changes = ARGV -- then for each: letter, value (empty: remove; of a pause `+<ms>`: so long from now)
 -- Returns {'ok', settings as they now are ('' for none), 1 if the caller must wake a consumer}
 --      or {'newer_schema'}
 
@@ -26,6 +26,7 @@ if newer_settings(found[1]) or newer(plan.stored_before['~g:' .. group]) then
   return { 'newer_schema' }
 end
 local done, notes = earlier_answer(operator_calls, token)
+local current = format_settings(parse_settings(found[1], plan.now))
 
 -- 1 if tasks are ready, which a change may have released, and the caller must wake a consumer.
 -- awake: the field `~wake`; set: the queue's settings.
@@ -36,16 +37,23 @@ end
 
 if done then
   -- The earlier copy's reply, and with it the wake, may be lost.
-  return { 'ok', found[1] or '', wakes(found[4], found[5], 0) }
+  return { 'ok', current, wakes(found[4], found[5], 0) }
 elseif #changes == 4 then
-  return { 'ok', found[1] or '', 0 }
+  return { 'ok', current, 0 }
 end
 
-local was, settings = parse_settings(found[1]), parse_settings(found[1])
+local was, settings = parse_settings(current), parse_settings(current)
 for i = 5, #changes, 2 do
   local name, value = SETTING_NAMES[changes[i]] or changes[i], changes[i + 1]
+  if name == 'paused' and string.sub(value, 1, 1) == '+' then
+    -- It does not end a pause that lasts until it is resumed.
+    value = int(plan.now + tonumber(value))
+    if was.paused == '1' then
+      value = '1'
+    end
+  end
   -- If the partition has a share of the limit, the share follows later.
-  local total = settings.shares and TOTALS[name]
+  local total = settings[SHARES] and TOTALS[name]
   settings[total or name] = value ~= '' and value or nil
 end
 
@@ -60,6 +68,10 @@ local function follow_queue()
     plan_write(plan, 'HSET tasks', '~rate', used)
   elseif found[3] then
     plan_write(plan, 'HDEL tasks', '~rate')
+  end
+  if found[4] and settings.paused ~= was.paused and (tonumber(settings.paused) or 0) > 1 then
+    -- Consumers that meet the pause end. When it is over, the next wake must not wait for them.
+    plan_write(plan, 'HSET tasks', '~wake', asleep_text(found[4]))
   end
   if was.statistics and not settings.statistics then
     for _, fields in ipairs({ statistics_fields(), history_fields() }) do

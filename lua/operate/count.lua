@@ -11,8 +11,8 @@ local fair_by_group = KEYS[9] -- zset  '<group> <score> <id>' of each task in fa
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local overview = ARGV[2] -- '1' to also return settings and statistics; 'totals': these without minutes
 -- Returns {'ok', pending, delayed, working, rejected, greatest age of the next tasks (ms; -1: none pending),
---          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused,
---          how many groups are stopped}
+--          when the next is due or the next lease expires (ms; 0: none), broken, workers, until when it is
+--          paused (ms; 1: until it is resumed; 0: it is not), how many groups are stopped}
 -- with overview also: now (ms), last lease number, settings ('' for none), and the records of statistics as
 --          in `statistics`
 --      or {'newer_schema'}, with overview
@@ -137,7 +137,7 @@ if #ages == 0 and in_limited > 0 then
   append(ages, age_behind(limited))
 end
 local oldest = #ages > 0 and math.max(unpack(ages))
-local settings = parse_settings(found['~set'] or nil)
+local settings = parse_settings(found['~set'], now)
 local deadline = in_use and lowest_score(working) or nil
 local due, wake
 if in_use then
@@ -153,12 +153,12 @@ local reply = {
   wake or 0,
   remaining(found, '~broken', '~checked'),
   in_use and redis.call('ZCARD', workers) or 0,
-  settings.paused and 1 or 0,
+  tonumber(settings.paused) or 0,
   settings.o and redis.call('ZLEXCOUNT', fair_by_group, '[~~', '+') or 0,
 }
 if overview ~= '' then
   append(reply, now, int(found['~lease'] or 0))
-  append(reply, found['~set'] or '')
+  append(reply, settings.paused and found['~set'] or string.gsub(found['~set'] or '', ';p=%d+', ''))
   append_statistics(reply, { unpack(values, 10, last_statistics) }, now)
 end
 return reply

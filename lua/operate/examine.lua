@@ -283,8 +283,9 @@ local function groups_at_limit()
   for i, task in ipairs(firsts) do
     local state, settings = values[2 * i - 1], values[2 * i]
     if not (newer(state) or newer_settings(settings)) then
+      settings = format_settings(parse_settings(settings, now))
       local group = parse_group(task.group, state, settings)
-      append(found, task.group, settings or '')
+      append(found, task.group, settings)
       append(found, group.working, group.limited)
       append(found, tonumber(task.enqueued_at) or now)
     end

@@ -2,8 +2,9 @@
 local fair_by_group = KEYS[1] -- zset  '<group> <score> <id>' of each task in `fair`
 local limited = KEYS[2] -- zset  id -> place, of tasks whose group is at its limit
 local tasks = KEYS[3] -- hash  records and control fields
-local cursor = ARGV[1] -- the cursor of the previous page; empty for the first
-local size = ARGV[2] -- at most this many groups, 1 to 1,000
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local cursor = ARGV[2] -- the cursor of the previous page; empty for the first
+local size = ARGV[3] -- at most this many groups, 1 to 1,000
 -- Returns {'ok', cursor of the next page (empty: none), then for each group: its name, settings
 --          ('' for none), how many of its tasks are ready, working, in `limited` because of its limits, in
 --          line; and the id of the dead letter that stops it (empty: none)}
@@ -68,18 +69,25 @@ for i, name in ipairs(names) do
   append(fields, '~g:' .. names[i], '~s:' .. names[i])
   append(fields, '~o:' .. names[i])
 end
-local found = read('HMGET', tasks, fields)
+local found, now = read('HMGET', tasks, fields), nil
+local function time()
+  if not now then
+    now = clock(test_now)
+  end
+  return now
+end
 local reply = { 'ok', ended and '' or number and 'from ' .. int(number) or 'after ' .. last }
 for i, name in ipairs(names) do
   local state, settings, line = found[3 * i - 2], found[3 * i - 1], parse_line(found[3 * i] or nil)
   if newer(state) or newer_settings(settings) then
     return { 'newer_schema' }
   end
+  settings = current_settings(settings, time)
   local group = parse_group(name, state, settings)
   -- A group that was found in one place was found before if it also has tasks in one of those before it.
   local is_first = i <= in_fair or (group.ready == 0 and (i <= with_lines or line.waiting == 0))
   if is_first then
-    append(reply, name, settings or '')
+    append(reply, name, settings)
     append(reply, group.ready, group.working)
     append(reply, group.limited, line.waiting)
     append(reply, line.stopped and line.head or '')

@@ -21,14 +21,15 @@ if newer_settings(found[1]) then
 end
 local now, used = clock(test_now), found[2] or ''
 local was, settings = parse_settings(found[1]), parse_settings(found[1])
-if was.shares and tonumber(was.shares) > tonumber(version) then
-  return { 'older', tonumber(was.shares) }
+local shares = was[SHARES]
+if shares and tonumber(shares) > tonumber(version) then
+  return { 'older', tonumber(shares) }
 end
-settings.shares = version
+settings[SHARES] = version
 settings.max_working = max_working ~= '' and max_working or nil
 settings.rate = rate ~= '' and rate or nil
 settings.max_pending = max_pending ~= '' and max_pending or nil
-if not was.shares then
+if not shares then
   -- What the queue has from before it had shares are limits of the whole queue.
   -- In any order: each name has one value.
   for name, total in pairs(TOTALS) do
@@ -40,7 +41,7 @@ if was.rate and settings.rate and was.rate ~= rate then
   used = convert_counts(used, was.rate, rate, now)
   append(fields, '~rate', used)
 end
-if was.shares ~= version then
+if shares ~= version then
   append(fields, '~set', format_settings(settings))
 end
 if #fields > 0 then

@@ -118,13 +118,14 @@ local function admit_limited(plan)
 end
 
 -- Sets a timer in `delayed` for a group with limited tasks, unless these wait for other tasks to end. It is
--- due when the group's rate allows more, or now if the group has room.
+-- due when the group's rate allows more or its pause ends, or now if the group has room.
 local function set_timer(plan, group)
   if group.limited > count_stuck(group) then
     local when = plan.now
     if group.settings.rate then
       local left, opens = measure_rate(group.settings.rate, group.used, plan.now, 0)
-      when = left > group.ready and when or opens
+      local ends = tonumber(group.settings.paused) or 0
+      when = left > group.ready and when or ends > 1 and ends or opens
     end
     plan_write(plan, 'timers', when and int(when), when and '~g:' .. group.name)
   end

@@ -42,16 +42,25 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     if awake_until > 0 then
       wake = control.wake
     end
+    local is_newer = read_settings(plan, control.set, control.stats)
+    local ends = tonumber(plan.settings.paused) or 0
+    if ends > 1 and ends <= time() then
+      -- Without other settings the queue may be plain again.
+      if control.set == '1;p=' .. int(ends) then
+        plan_write(plan, 'HDEL tasks', '~set')
+      end
+      ends = 0
+    end
+    local paused = ends > 0 and { 'paused', ends }
     if control.slot and string.match(control.slot, '^%S+') == token then
       batch.given = true
       local earlier = still_leased(keys, time(), token, string.sub(control.slot, #token + 1))
-      local paused = #earlier == 2 and not newer(control.set) and parse_settings(control.set or nil).paused
-      return paused and { 'paused' } or earlier, false
-    elseif read_settings(plan, control.set, control.stats) then
+      return #earlier == 2 and not is_newer and paused or earlier, false
+    elseif is_newer then
       return { 'newer_schema' }, false
-    elseif plan.settings.paused then
+    elseif paused then
       use_up()
-      return { 'paused' }, false
+      return paused, false
     end
     if (plan.settings.max_working or plan.settings.rate) and (#taken > 0 or control.fair) then
       local ask_again_at, jumped

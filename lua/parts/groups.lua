@@ -51,7 +51,7 @@ local GROUP_FIELDS = {
   u = 'used',
 }
 
-local function parse_group(name, state, settings)
+local function parse_group(name, state, settings, now)
   local group =
     { name = name, working = 0, limited = 0, last_front_place = 0, last_back_place = 0, used = '' }
   group.ready, group.newly_limited, group.bands = 0, 0, {}
@@ -66,12 +66,12 @@ local function parse_group(name, state, settings)
       group[field] = field == 'used' and value or tonumber(value) or 0
     end
   end
-  group.settings = parse_settings(settings)
+  group.settings = parse_settings(settings, now)
   if not group.settings.number then
     -- Without a number no task can be in `limited`, whatever a broken state or setting says.
     group.limited, group.settings = 0, { weight = group.settings.weight }
   elseif group.settings.paused then
-    -- With this rate none is ever delivered, and no timer is set.
+    -- With this rate none is ever delivered.
     group.settings.rate = '0/1'
   end
   group.stuck = count_stuck(group)
@@ -153,12 +153,13 @@ local function open_groups(plan, tasks)
     plan.stored_before[field] = found[i]
   end
   for i, name in ipairs(names) do
-    local group = parse_group(name, found[2 * i - 1], found[2 * i])
+    local group = parse_group(name, found[2 * i - 1], found[2 * i], plan.now)
     -- During a deep sweep a rate may be unreadable.
     if plan.now and string.find(group.settings.rate or '', '^%d+/%d+$') then
       local _, _, used, jumped = measure_rate(group.settings.rate, group.used, plan.now, 0)
-      group.used = jumped and used or group.used
-      group.changed = jumped or nil
+      if jumped then
+        group.used, group.changed = used, true
+      end
     end
     plan.groups[name] = group
   end

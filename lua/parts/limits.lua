@@ -27,7 +27,7 @@ local function format_named(values, names)
   return text ~= '' and '1' .. text or ''
 end
 
--- The letters of settings. Those of a later release keep their letters as names.
+-- The letters of settings. Others, such as those of a later release, keep their letters as names.
 local SETTING_NAMES = {
   p = 'paused',
   m = 'max_working',
@@ -37,19 +37,23 @@ local SETTING_NAMES = {
   s = 'statistics',
   k = 'weight',
   n = 'number',
-  -- Of a queue with partitions: the limits of the whole queue, in partition 0, and the version of the shares.
-  M = 'total_working',
-  R = 'total_rate',
-  B = 'total_pending',
-  v = 'shares',
 }
 
--- The limits that each partition has a share of, with the limit of the whole queue.
-local TOTALS = { max_working = 'total_working', rate = 'total_rate', max_pending = 'total_pending' }
+-- Of a queue with partitions: the letter of the version of the shares.
+local SHARES = 'v'
 
--- The settings of a queue or a group, by name; none without a record.
-local function parse_settings(text)
-  return parse_named(text, SETTING_NAMES)
+-- The limits that each partition has a share of, with the letter of the limit of the whole queue.
+local TOTALS = { max_working = 'M', rate = 'R', max_pending = 'B' }
+
+-- The settings of a queue or a group, by name; none without a record. `paused` is '1', or when the pause ends
+-- (ms). Given the time, they are without a pause that is over.
+local function parse_settings(text, now)
+  local settings = parse_named(text, SETTING_NAMES)
+  local ends = tonumber(settings.paused)
+  if now and ends and ends <= now and ends > 1 then
+    settings.paused = nil
+  end
+  return settings
 end
 
 -- True for settings of a later release. Those of version 2 say that groups may have a strict order.
@@ -60,6 +64,13 @@ end
 local function format_settings(settings)
   local text = format_named(settings, SETTING_NAMES)
   return settings.o and '2' .. string.sub(text, 2) or text
+end
+
+-- A record of settings without a pause that is over; '' for none. time: called only if they have a pause that
+-- ends; gives a number.
+local function current_settings(text, time)
+  local settings = parse_settings(text)
+  return (tonumber(settings.paused) or 0) > 1 and format_settings(parse_settings(text, time())) or text or ''
 end
 
 -- The most dequeues of a rate, its period, and a tenth of the period (ms).

@@ -74,7 +74,7 @@ end
 -- Reads the control fields `~set` and `~stats` into a plan. Events are collected if the settings ask for
 -- events or statistics. Returns true if a later release wrote the settings.
 local function read_settings(plan, set, stats)
-  plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+  plan.settings, plan.stats = parse_settings(set), stats or '1;0'
   plan.events = (plan.settings.events or plan.settings.statistics) and {} or nil
   return newer(set)
 end

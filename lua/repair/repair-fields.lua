@@ -3,7 +3,7 @@
 
 -- The patterns of valid settings. Settings that only a later release knows are left alone.
 local SETTINGS = {
-  paused = '^1$',
+  paused = '^[1-9]%d*$',
   events = '^1$',
   statistics = '^1$',
   max_working = '^%d+$',
@@ -11,10 +11,10 @@ local SETTINGS = {
   number = '^%d+$',
   weight = '^[1-9]%d*$',
   rate = '^%d+/[1-9]%d*$',
-  total_working = '^%d+$',
-  total_pending = '^%d+$',
-  total_rate = '^%d+/[1-9]%d*$',
-  shares = '^%d+$',
+  [TOTALS.max_working] = '^%d+$',
+  [TOTALS.max_pending] = '^%d+$',
+  [TOTALS.rate] = '^%d+/[1-9]%d*$',
+  [SHARES] = '^%d+$',
 }
 
 -- The scores of `limited` have a range for each group number below MOST_GROUPS.
@@ -209,7 +209,9 @@ local function repair_control(repair, found, observed)
   local limits = { ['~groups'] = MOST_GROUPS }
   for _, name in ipairs(NUMBERS) do
     local value = found[name]
-    local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
+    -- A lease number is part of a receipt, which has no sign.
+    local pattern = name == '~lease' and '^%d+$' or '^%-?%d+$'
+    local readable = value and #value <= 15 and string.find(value, pattern)
     if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
       report_fault(repair, 'control_broken', name)
       found[name] = spare[name] and int(spare[name])

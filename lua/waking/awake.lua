@@ -42,7 +42,7 @@ end
 -- caller must send it.
 -- found: the fields `~wake` and `~set`. patience: as for `nobody_awake`.
 local function record_wake(tasks, found, now, window, patience)
-  if not nobody_awake(found[1], now, patience) or parse_settings(found[2] or nil).paused then
+  if not nobody_awake(found[1], now, patience) or parse_settings(found[2], now).paused then
     return false
   end
   -- If Redis has no room for this, the wake is not recorded, and each sweep sends another.
@@ -57,7 +57,7 @@ local function plan_wake(call, found, window)
   -- If an earlier copy made the tasks and recorded a wake, its reply, and with it the wake, may be lost. So
   -- this copy asks for a wake again.
   local patience = call.any_resent and 0 or nil
-  if not nobody_awake(found[1], plan.now, patience) or parse_settings(found[2] or nil).paused then
+  if not nobody_awake(found[1], plan.now, patience) or parse_settings(found[2], plan.now).paused then
     return false
   end
   local sent = { '~wake', awake_text(plan.now, window, found[1]) }

@@ -25,12 +25,12 @@ elseif #new == FRONT + PLAIN_STRIDE and if_empty == '1' then
     return { 'ok', -1, -1 }
   end
   local found = redis.call('HMGET', tasks, '~wake', '~set')
-  local is_paused = string.find(found[2] or '', ';p=', 1, true)
-  if is_paused or not nobody_awake(found[1] or '', tonumber(now_text)) then
+  local now, paused = tonumber(now_text), tonumber(string.match(found[2] or '', ';p=(%d+)') or 0)
+  if paused == 1 or paused > now or not nobody_awake(found[1] or '', now) then
     return { 'ok', -1, -1 }
   end
   -- If Redis has no room for this, the next enqueue wakes too.
-  redis.pcall('HSET', tasks, '~wake', awake_text(tonumber(now_text), window, found[1]))
+  redis.pcall('HSET', tasks, '~wake', awake_text(now, window, found[1]))
   return { 'ok', -1, 0 }
 end
 

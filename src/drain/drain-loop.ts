@@ -13,7 +13,7 @@ import { RemainingTasks } from "./remaining-tasks.ts";
 import type { RequestShare } from "./request-share.ts";
 import type { TaskSource } from "./source.ts";
 import { Suspects } from "./suspects.ts";
-import { isHandBack, type SizedSettlement } from "./to-settlement.ts";
+import type { SizedSettlement } from "./to-settlement.ts";
 
 /**
  * One drain. Each event (a handler returns, a request is answered, a timer fires) leads to a step. A step
@@ -300,14 +300,17 @@ export class DrainLoop<T> {
 
   readonly #toSettle = (settlement: SizedSettlement, task: InFlightTask<T>) => {
     const settleBy = this.#share && task.settleBy(this.#times.stopTime);
-    this.#requests.buffer.add({ ...settlement, settleBy }, task.extendAt(false));
+    // A pause of the queue waits for no other settlement.
+    const pauses = "queue" in settlement.settlement;
+    this.#requests.buffer.add({ ...settlement, settleBy }, pauses ? 0 : task.extendAt(false));
+    if (pauses) this.#close("paused");
   };
 
   readonly #onSettled: OnSettled<T> = (outgoing, reply, sentAt) => {
     const { settlement, extendedTask } = outgoing;
     if (extendedTask) return this.#onExtended(extendedTask, reply, sentAt);
     this.#options.failures?.settled(outgoing, reply);
-    this.#counts.settled(reply, isHandBack(settlement));
+    this.#counts.settled(reply, settlement);
     // If Redis did not know the settle script, it ran the dequeue of the same request first.
     if (reply.ok && reply.state === "pending") this.#remaining.noteRequeued();
   };

@@ -18,8 +18,8 @@ export function outcomeOf(thrown: unknown, backoff: Backoff | true): TaskOutcome
   try {
     if (isNamed(thrown, NonRetryableError, "NonRetryableError")) return { outcome: "reject", error: thrown };
     if (isNamed(thrown, RetryAfter, "RetryAfter")) {
-      const { delay, count, cause } = thrown;
-      return { outcome: "requeue", delay, count, error: cause ?? thrown };
+      const { delay, count, queue, cause } = thrown;
+      return { outcome: "requeue", delay, count, queue, error: cause ?? thrown };
     }
   } catch {
     // Reading a thrown value may throw as well.
@@ -96,7 +96,7 @@ function requeueOf(
   outcome: Extract<TaskOutcome, { outcome: "requeue" }>,
   storeStack: boolean,
 ): Settlement {
-  const { delay = 0, backoff, count = true } = outcome;
+  const { delay = 0, backoff, count = true, queue } = outcome;
   const error = errorOf(outcome.error, storeStack);
   const { receipt } = task;
   let ms: number;
@@ -110,7 +110,8 @@ function requeueOf(
     const reported = Object.assign(both, { stack: summarizeError(error)?.stack });
     return requeued(task, errorOf(reported, storeStack));
   }
-  return { receipt, outcome: "requeue", delay: ms, count, error };
+  // Only a settlement that pauses the queue has the field.
+  return { receipt, outcome: "requeue", delay: ms, count, ...(queue && { queue }), error };
 }
 
 /** A requeue with the default backoff. */

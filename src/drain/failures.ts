@@ -12,7 +12,7 @@ export class NonRetryableError extends Error {
 
 /**
  * Thrown by a handler to set the delay before the next attempt, such as when a service that it calls asks for
- * a pause. An error of another library with the same `name`, a `delay` and `count` has the same effect.
+ * a pause. An error of another library with the same `name`, a `delay`, `count` and perhaps `queue` has the same effect.
  * @example throw new RetryAfter("90s", { cause: "the mail service is closed", count: false })
  */
 export class RetryAfter extends Error {
@@ -21,22 +21,31 @@ export class RetryAfter extends Error {
   readonly delay: number;
   /** Whether this attempt counts towards `maxAttempts`. */
   readonly count: boolean;
+  /** Whether the queue is paused for the delay. */
+  readonly queue: boolean;
 
   /**
    * @param delay before the next attempt, in ms or as "90s"
    * @param options.cause stored as the task's error. Default: this error
    * @param options.count false refunds the attempt. Default: true
+   * @param options.queue true also pauses the queue for the delay, unless it is paused for longer, and ends the drain:
+   *   for a service that refuses all requests. Default: false
    * @throws {SluiceError} `invalid_argument`
    */
   constructor(
     delay: Duration,
-    options: { readonly cause?: unknown; readonly count?: boolean | undefined } = {},
+    options: {
+      readonly cause?: unknown;
+      readonly count?: boolean | undefined;
+      readonly queue?: boolean | undefined;
+    } = {},
   ) {
-    onlyOptions(options, ["cause", "count"]);
+    onlyOptions(options, ["cause", "count", "queue"]);
     const ms = milliseconds(delay, "delay");
     super(`retry after ${ms} ms`, options.cause === undefined ? undefined : { cause: options.cause });
     this.delay = ms;
     this.count = trueOrFalse(options.count ?? true, "count");
+    this.queue = trueOrFalse(options.queue ?? false, "queue");
   }
 }
 

@@ -47,6 +47,8 @@ export type TaskOutcome =
       readonly error?: unknown;
       /** False refunds the attempt. @default true */
       readonly count?: boolean | undefined;
+      /** True also pauses the queue for the delay, unless it is paused for longer. @default false */
+      readonly queue?: boolean | undefined;
     }
   | { readonly outcome: "reject"; readonly error?: unknown };
 
@@ -199,7 +201,8 @@ export interface DrainReport {
   readonly ended: "empty" | "budget" | "requests" | "aborted" | "paused";
   /**
    * When to drain again, epoch ms. It is now if tasks were left, or if the budget or the requests ended before that
-   * was known; null if no task waits, or the queue is paused.
+   * was known; when the pause ends, if the queue is paused; null if no task waits, or the pause lasts until it is
+   * resumed.
    */
   readonly nextDueAt: number | null;
 }

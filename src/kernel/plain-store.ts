@@ -3,8 +3,12 @@ import { exchange, run } from "./call.ts";
 import { firstDueCall, pendingCall, timeCall } from "./lease/peek.ts";
 import { plainAdds } from "./plain-adds.ts";
 import type { QueueRef } from "./queue-ref.ts";
-import type { Store } from "./store.ts";
+import type { SettlementArguments, Store } from "./store.ts";
 import { bothCall, MOST_SETTLED, settleCall, takeCall, takenBy } from "./lease/lease-calls.ts";
+
+/** Whether items need more than one script call. */
+const needsMore = (items: readonly SettlementArguments[]) =>
+  items.length > MOST_SETTLED || items.some(({ pause }) => pause);
 
 /** The store of a queue that is not divided. */
 export function plainStore(queue: QueueRef): Store {
@@ -19,17 +23,17 @@ export function plainStore(queue: QueueRef): Store {
     },
     async settle({ settlements, items: given, token, signal }) {
       const items = await given;
-      const replies = await (items.length > MOST_SETTLED
+      const replies = await (needsMore(items)
         ? (await import("./lease/settle-slices.ts")).settleAll(shard, items, token, { signal })
         : run(transport, settleCall(shard, items, token), { signal }));
       return { settled: readSettled(settlements, replies), after: [] };
     },
     async settleAndTake(batch, request) {
-      const { settlements, items, token } = batch;
-      if (settlements.length > MOST_SETTLED)
-        return { ...(await store.settle(batch)), taken: () => store.take(request) };
+      const { settlements, token } = batch;
+      const items = await batch.items;
+      if (needsMore(items)) return { ...(await store.settle(batch)), taken: () => store.take(request) };
       const take = takeCall(shard, request);
-      const call = bothCall(settleCall(shard, await items, token), take, request.lookAfter);
+      const call = bothCall(settleCall(shard, items, token), take, request.lookAfter);
       const { settled, taken } = await run(request.requests.over(transport), call);
       return {
         settled: readSettled(settlements, settled),

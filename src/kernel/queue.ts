@@ -121,7 +121,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       sealedArguments(this.values, settlement, `settlements[${i}]`),
     );
     const items = mayShare ? sealed : refusedIfTooLarge(await sealed);
-    const hasProgress = settlements.some((one) => one.outcome === "extend" && one.progress !== undefined);
+    const hasProgress = settlements.some((one) => (one as { progress?: unknown }).progress !== undefined);
     const token = !hasProgress
       ? ""
       : key === undefined
@@ -132,7 +132,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
 
   /**
    * Settles, then dequeues, in one atomic request, which no other call shares. More than 240
-   * settlements have a request of their own. If no task is there and `wait` is set, it waits as {@link dequeue} does. Without
+   * settlements, and those that pause the queue, have a request of their own. If no task is there and `wait` is set, it waits as {@link dequeue} does. Without
    * settlements it is a plain dequeue. If `signal` aborts, what was
    * leased is handed back as for {@link dequeue}, and the caller does not learn whether the tasks were settled: the
    * message says only whether a request was sent. Settling them again is safe: a copy gets the same results.
@@ -242,10 +242,16 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
 
   #delivery(requests: LeasingRequests): Promise<Delivery<Out>> {
     const { store, values, schema, hooks } = this;
-    const settle: Queue["settle"] = (settlements) => this.settle(settlements);
-    const [lease, maxBytes] = [this.#lease, this.#maxBytes];
     return Delivery.of(
-      { store, values, schema, lease, maxBytes, settle, onSettle: hooks?.onSettle },
+      {
+        store,
+        values,
+        schema,
+        lease: this.#lease,
+        maxBytes: this.#maxBytes,
+        onSettle: hooks?.onSettle,
+        settle: (settlements) => this.settle(settlements),
+      },
       requests,
     );
   }

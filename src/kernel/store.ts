@@ -197,7 +197,7 @@ export interface Taken {
   readonly token: string;
   /** The place of the shard that has them. */
   readonly place: number;
-  /** When to take again, epoch ms; null if no task waits. */
+  /** When to take again, epoch ms; null if no task waits, or the queue is paused until it is resumed. */
   readonly nextDueAt: number | null;
   readonly paused: boolean;
   /** Whether more tasks may be ready than it has taken, although it asked for more. */
@@ -212,6 +212,8 @@ export interface SettlementArguments {
   readonly proof: string;
   readonly terms: string;
   readonly text: string;
+  /** For how long it pauses the queue, ms. @default it does not */
+  readonly pause?: number;
 }
 
 export interface SettleBatch extends SendOptions {

@@ -2,32 +2,33 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -40,29 +41,29 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $DS } from "./parts/remaining.gen.ts";
-import { $DT, $FP } from "./parts/places-left.gen.ts";
-import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $JQ } from "./parts/record-wake.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
-import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DU } from "./parts/remaining.gen.ts";
+import { $DV, $FR } from "./parts/places-left.gen.ts";
+import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
+import { $JS } from "./parts/record-wake.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $FO_ } from "./parts/read-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $KL } from "./parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
 export const addFlow: Script = {
   name: "addFlow",
@@ -80,46 +81,46 @@ local j=ARGV[3]
 local k=ARGV
 local l,m=3,3
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g)
-${$AH}${$FK}${$FL}${$AI}${$AJ}local o=FL(n,AJ(h))
+${$AH}${$FM}${$FN}${$AI}${$AJ}local o=FN(n,AJ(h))
 local p=redis.call('HMGET',f,'~set','~stats','~wake','~ghosts','~dropped','~nodes')
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FM(o,p[1],p[2])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$DL}${$FO_}${$FZ_}if FO(o,p[1],p[2])then
 return{'newer_schema'}
 end
 local q=redis.call('HGET',f,k[l+1])
 if q then
-${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FV}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}local r=GI(q,redis.call('HGET',f,'.'..k[l+1]))
+${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FX}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}local r=GK(q,redis.call('HGET',f,'.'..k[l+1]))
 return{'ok',0,r.producer_token==j and 1 or 0}
 end
 local r,s,t=false,{},{}
-${$FY}${$AK}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FG}${$FH}${$FV}${$KJ}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}for x=l+1,#k,m do
+${$GA}${$AK}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FI}${$FJ}${$FX}${$KL}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}for x=l+1,#k,m do
 local y,z,aa=unpack(k,x,x+m-1)
 if z=='~'then
-FH(o,'HSET tasks',y,aa)
+FJ(o,'HSET tasks',y,aa)
 if string.sub(y,1,3)=='~x:'then
-FH(o,'ZADD expiry',KJ,y)
+FJ(o,'ZADD expiry',KL,y)
 end
 else
 local ab='2;'..AH(o.now)..aa
-local ac=GI(ab,nil)
+local ac=GK(ab,nil)
 t[#t+1]={id=y,edges=z,fixed=ab,task=ac}
 AK(s,z==''and ac or nil)
 end
 end
-${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KC}${$CR_}CR(o,s)
-${$CY}${$BY}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$CF}${$HE}${$KB}${$X_}${$GJ_}${$GL_}for x,y in ipairs(t)do
+${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KE}${$CR_}CR(o,s)
+${$CY}${$BY}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$CF}${$HG}${$KD}${$X_}${$GL_}${$GN_}for x,y in ipairs(t)do
 local z,aa,ab=y.id,y.task,y.edges
-FH(o,'HSET tasks',z,y.fixed)
+FJ(o,'HSET tasks',z,y.fixed)
 BY(o,'enqueued',z)
-local ac=tonumber(GD(y.fixed).flow_delay or 0)
+local ac=tonumber(GF(y.fixed).flow_delay or 0)
 aa.flow_delay=ac>0 and AH(ac)or nil
 if ab~=''then
 local ad,ae=string.gsub(ab,'[ce]','')
 aa.edges=AH(ae)..',0,'..ab
-FH(o,'ZADD delayed',HE(aa,KJ),z)
-FH(o,'HSET tasks','.'..z,GL(aa,''))
+FJ(o,'ZADD delayed',HG(aa,KL),z)
+FJ(o,'HSET tasks','.'..z,GN(aa,''))
 elseif ac>0 then
-FH(o,'ZADD delayed',HE(aa,o.now+ac),z)
-FH(o,'HSET tasks','.'..z,GL(aa,''))
+FJ(o,'ZADD delayed',HG(aa,o.now+ac),z)
+FJ(o,'HSET tasks','.'..z,GN(aa,''))
 else
 X(o,z,aa,'back')
 r=true
@@ -127,20 +128,20 @@ end
 end
 local u={['~ghosts']=p[4],['~dropped']=p[5]}
 o.ghosts=0
-${$FI}${$DS}${$DT}${$DU}${$EE}if DU(o.settings,n,u,EE(o))then
+${$FK}${$DU}${$DV}${$DW}${$EG}if DW(o.settings,n,u,EG(o))then
 return{'full'}
 end
-FH(o,'HSET tasks','~nodes',AH(tonumber(p[6]or 0)+#t))
-${$AM}${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FO}${$AE_}FO(o)
-${$AN}${$AS}${$FP}local v=FP(o,{['~stats']=p[2],['~nodes']=p[6]})
+FJ(o,'HSET tasks','~nodes',AH(tonumber(p[6]or 0)+#t))
+${$AM}${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FQ}${$AE_}FQ(o)
+${$AN}${$AS}${$FR}local v=FR(o,{['~stats']=p[2],['~nodes']=p[6]})
 if v then
 return v
 end
-${$AF}${$AO}${$AU}${$FU}${$GM}${$GN}${$CA}${$FF}${$FJ}${$FQ}${$FS}${$FT}${$HG}${$GR}${$HG_}${$KI}${$FF_}${$HG__}${$FQ_}FQ(o)
-${$JL}${$JM}${$JO}${$JN}${$JQ}local w=i~=''and r and JQ(f,{p[3],p[1]},o.now,i)
+${$AF}${$AO}${$AU}${$FW}${$GO}${$GP}${$CA}${$FH}${$FL}${$FS}${$FU}${$FV}${$HI}${$GT}${$HI_}${$KK}${$FH_}${$HI__}${$FS_}FS(o)
+${$JN}${$JO}${$JQ}${$JP}${$JS}local w=i~=''and r and JS(f,{p[3],p[1]},o.now,i)
 return{'ok',w and 1 or 0,1}
 `;
   },
-  sha1: "5b377d7c5bb1d9db989499caefd18526a8e44297",
-  keyLockingSha1: "efaf77fc9cfc0e0a5bbe38f4e0abcdaa201d07b9",
+  sha1: "c83ef830136b1eccb44c3a47786192adb84d5102",
+  keyLockingSha1: "c20b859517be11aec8ea385ce429e27018ab44a5",
 };

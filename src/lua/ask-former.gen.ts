@@ -2,32 +2,33 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
-import { $GO } from "./parts/bare-record.gen.ts";
-import { $GP } from "./parts/forget-task.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
+import { $GQ } from "./parts/bare-record.gen.ts";
+import { $GR } from "./parts/forget-task.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -40,15 +41,15 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $DS } from "./parts/remaining.gen.ts";
-import { $DT, $FP } from "./parts/places-left.gen.ts";
-import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
-import { $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EF, $EG, $JR } from "./parts/enqueue-fields.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $DU } from "./parts/remaining.gen.ts";
+import { $DV, $FR } from "./parts/places-left.gen.ts";
+import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
+import { $DX, $DY, $DZ, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $EH, $EI, $JT } from "./parts/enqueue-fields.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
@@ -68,32 +69,32 @@ local l=ARGV
 local m=4
 local n=3
 ${$AV}local o=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$FK}${$FL}${$AI}${$AJ}local p,q=FL(o,AJ(i)),{}
-${$FZ}${$GB}${$GC}${$GD}${$DW}for u=1,(#l-n)/m do
+${$AH}${$FM}${$FN}${$AI}${$AJ}local p,q=FN(o,AJ(i)),{}
+${$GB}${$GD}${$GE}${$GF}${$DY}for u=1,(#l-n)/m do
 local v,w,x,y=unpack(l,m*u,m*u+n)
-q[u]=DW(v,w,x,'1;'..AH(p.now)..y,p.now)
+q[u]=DY(v,w,x,'1;'..AH(p.now)..y,p.now)
 end
-${$AK}${$FV}${$FW}${$DV}${$DX}local r=DX(f,q)
-${$DF}${$FX}${$DH}${$DJ}${$FM}if FX(r['~slots'])or FM(p,r['~set'],r['~stats'])then
+${$AK}${$FX}${$FY}${$DX}${$DZ}local r=DZ(f,q)
+${$DF}${$FZ}${$DH}${$DK}${$FO}if FZ(r['~slots'])or FO(p,r['~set'],r['~stats'])then
 return{'newer_schema'}
 end
-${$FY}${$GA}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}local function s(t,u)
+${$GA}${$GC}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}local function s(t,u)
 local v,w={},{}
 u.unique_for=nil
-GP(v,w,t,u,p.now)
+GR(v,w,t,u,p.now)
 for aa,ab in ipairs(w)do
-FH(p,'HDEL tasks',ab)
+FJ(p,'HDEL tasks',ab)
 end
 for aa=1,#v,2 do
-FH(p,'HSET tasks',v[aa],v[aa+1])
+FJ(p,'HSET tasks',v[aa],v[aa+1])
 end
-FH(p,'ZREM expiry',t)
-FH(p,'ZREM dead',t)
+FJ(p,'ZREM expiry',t)
+FJ(p,'ZREM dead',t)
 end
-${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$DY}${$DZ}local t,u=DY(p,q,r,k=='1'),{'ok',DZ(p),0}
-${$CY}${$GG}${$GI}${$AM}${$BY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$FI}${$HE}${$DS}${$DT}${$DU}${$EA}${$EB}${$EC}${$GQ}${$ED}${$EE}${$EF}local v=EF(t,q,u,function(v,w)
-local x=not(w and w.state==FY.rejected)
-if x and w and w.state~=FY.ghost then
+${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$EA}${$EB}local t,u=EA(p,q,r,k=='1'),{'ok',EB(p),0}
+${$CY}${$GI}${$GK}${$AM}${$BY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$FK}${$HG}${$DU}${$DV}${$DW}${$EC}${$ED}${$EE}${$GS}${$EF}${$EG}${$EH}local v=EH(t,q,u,function(v,w)
+local x=not(w and w.state==GA.rejected)
+if x and w and w.state~=GA.ghost then
 s(v.id,w)
 end
 return x and-1 or nil
@@ -101,12 +102,12 @@ end)
 if v then
 return{v}
 end
-${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JR}if j~=''and t.any_ready and JR(t,{r['~wake'],r['~set']},j)then
+${$AS}${$AU}${$JN}${$JO}${$JQ}${$JP}${$JT}if j~=''and t.any_ready and JT(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
-${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FP}${$EG}return EG(t)or u
+${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FR}${$EI}return EI(t)or u
 `;
   },
-  sha1: "9fb740e3ae62b79e0b79b6d214c8de80b1fd5d3a",
-  keyLockingSha1: "6c99ac96f5dd5de3b92c4387375f986b1c1234a8",
+  sha1: "a5e5c6ec60d753017415bed273e88dc4a52c6862",
+  keyLockingSha1: "ce52633ccd11bef859068e501cb0a386959499b9",
 };

@@ -2,33 +2,34 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
 import { $AB } from "./parts/refund.gen.ts";
 import { $AC } from "./parts/find-and-refund.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -41,9 +42,9 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
 
 export const cancel: Script = {
   name: "cancel",
@@ -59,55 +60,55 @@ local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
 ${$AV}local k=AV(nil,a,b,c,d,e,f,g)
-${$FK}${$FL}local l=FL(k)
+${$FM}${$FN}local l=FN(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
-${$DF}${$FX}${$DH}${$DJ}${$FM}if FX(n)or FX(o)or FM(l,m[4],m[5])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}if FZ(n)or FZ(o)or FO(l,m[4],m[5])then
 return{'newer_schema'}
 end
-${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}local q,r=GI(n or'',o)
-if not n or q.state==FY.ghost or q.state==FY.deleted then
+${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}local q,r=GK(n or'',o)
+if not n or q.state==GA.ghost or q.state==GA.deleted then
 return{'not_found'}
 end
 if j~=''and q.lease_number~=j then
 return{'lease_lost'}
 end
-if q.state==FY.completed or(q.state==FY.rejected and q.reason~='cancelled')then
+if q.state==GA.completed or(q.state==GA.rejected and q.reason~='cancelled')then
 return{'already_ended'}
-elseif q.state==FY.rejected then
+elseif q.state==GA.rejected then
 return{'rejected'}
 end
 ${$AH}${$AI}${$AJ}l.now=AJ(h)
-if q.state==FY.working then
+if q.state==GA.working then
 if not q.cancel_requested then
 q.cancel_requested='1'
-${$AM}${$FU}${$GM}${$GN}GN(q,'flagged',l.now)
-${$AK}${$FG}${$FH}${$GJ}${$GK}${$GL}FH(l,'HSET tasks','.'..i,GL(q,r))
+${$AM}${$FW}${$GO}${$GP}GP(q,'flagged',l.now)
+${$AK}${$FI}${$FJ}${$GL}${$GM}${$GN}FJ(l,'HSET tasks','.'..i,GN(q,r))
 ${$BY}BY(l,'cancelRequested',i)
 end
-${$AK}${$AM}${$FG}${$FH}${$DM}${$DN}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}return FQ(l)or{'working'}
+${$AK}${$AM}${$FI}${$FJ}${$DP}${$DQ}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CB}${$FQ}${$FH}${$FL}${$FS}return FS(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
-${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(l,{q})
+${$AK}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(l,{q})
 if not t and CJ(q)then
-${$CY}${$FG}${$FH}${$CD}${$CW}${$CS}${$DA}${$AB}${$AC}s,t=AC(l,i,q)
+${$CY}${$FI}${$FJ}${$CD}${$CW}${$CS}${$DA}${$AB}${$AC}s,t=AC(l,i,q)
 end
 if t then
 redis.call('ZREM',s,i)
 else
 ${$AM}AM(q,'ghosts',1)
-${$FG}${$FH}FH(l,'HSET tasks','~ghosts',AH(p+1))
+${$FI}${$FJ}FJ(l,'HSET tasks','~ghosts',AH(p+1))
 end
-${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$FU}${$GM}${$GN}${$CA}${$FS}${$FT}${$HG}HG(l,i,q,'','rejected','cancelled')
+${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$FW}${$GO}${$GP}${$CA}${$FU}${$FV}${$HI}HI(l,i,q,'','rejected','cancelled')
 ${$CY}${$CD}${$CE}${$CC}${$CX}${$DC}${$DD}${$DE}DE(l)
 ${$CW}${$CZ}${$W}${$CG}${$CH}${$CT}${$CU}${$CV}${$Y}${$Z}Z(l)
-${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}local u=FQ(l)
+${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FQ}${$FH}${$FL}${$FS}local u=FS(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "b285cbe49c350e4debfcc1bd197f25d65a43bdf8",
-  keyLockingSha1: "bc1ee3d6a57865fbfe7ff553b2fe966583e58f36",
+  sha1: "41c29c98c4c8c5351ff8e66e8b92500d7cad6216",
+  keyLockingSha1: "bc3c89332f13cb750fa7769fd3235ebb72f47cab",
 };

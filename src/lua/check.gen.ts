@@ -2,28 +2,29 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
-import { $GO } from "./parts/bare-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
+import { $GQ } from "./parts/bare-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -31,38 +32,40 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $HC } from "./parts/worker-lease.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $JV } from "./parts/leases-of.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JT } from "./parts/lost-for.gen.ts";
+import { $HE } from "./parts/worker-lease.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $JX } from "./parts/leases-of.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $JV } from "./parts/lost-for.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $DL } from "./parts/format-settings.gen.ts";
-import { $DS } from "./parts/remaining.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KE, $JE_, $JF_ } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
-import { $IC, $ID, $IE, $IG, $IH, $DL_, $IC_ } from "./parts/settings.gen.ts";
-import { $II, $IJ, $IK, $IL, $IM, $IO, $IP, $IQ, $IM_, $IQ_ } from "./parts/repair-group-settings.gen.ts";
-import { $IR, $IS, $IT, $IU, $IU_ } from "./parts/pairs.gen.ts";
-import { $IV, $IW, $IX, $IY, $KF, $KG, $KH } from "./parts/count-ready.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $KD } from "./parts/in-line.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GE_ } from "./parts/has-payload-later.gen.ts";
-import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $DI, $DJ } from "./parts/shares.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DM } from "./parts/format-settings.gen.ts";
+import { $DU } from "./parts/remaining.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
+import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KG, $JG_, $JH_ } from "./parts/rare.gen.ts";
+import { $HX, $HZ, $IB, $JC, $JB } from "./parts/set-aside.gen.ts";
+import { $IE, $IG, $IH, $II, $IJ, $IE_ } from "./parts/settings.gen.ts";
+import { $IK, $IL, $IM, $IO, $IP, $IQ, $IR, $IS, $IP_, $IS_ } from "./parts/repair-group-settings.gen.ts";
+import { $IT, $IU, $IV, $IW, $IW_ } from "./parts/pairs.gen.ts";
+import { $IX, $IY, $IZ, $JA, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $DM_ } from "./parts/format-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $KF } from "./parts/in-line.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GG_ } from "./parts/has-payload-later.gen.ts";
+import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
 export const check: Script = {
   name: "check",
@@ -107,7 +110,7 @@ ${$AK}AK(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local w=HO(u,AJ(n))
+${$AH}${$FM}${$FN}${$AI}${$AJ}${$HM}${$HQ}local w=HQ(u,AJ(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -177,7 +180,7 @@ ag[#ag+1]=an
 end
 end
 end
-${$DS}local function ai(aj,ak)
+${$DU}local function ai(aj,ak)
 local al,am,an=w.seen.tasks,0,{}
 for ar,as in ipairs(y)do
 an[as]=(an[as]or 0)+1
@@ -188,11 +191,11 @@ if(an[as.id]or 0)~=as.expected then
 return false
 end
 end
-return DS(al,'~ghosts','~dropped')==am
-and DS(al,'~timers','~elapsed')==ak
-and DS(al,'~broken','~checked')==0
+return DU(al,'~ghosts','~dropped')==am
+and DU(al,'~timers','~elapsed')==ak
+and DU(al,'~broken','~checked')==0
 end
-${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CW}${$CG}${$CI}${$CJ}${$DM}${$DN}${$CK}${$AA}${$CF}${$CL}${$CN}${$FI}${$AG}${$AP}${$CM}${$HR}${$JB}${$IV}${$IW}${$IX}${$IY}${$FX_}local function aj(ak,al,am)
+${$DF}${$FZ}${$DH}${$DK}${$FI}${$FJ}${$CD}${$CW}${$CG}${$CI}${$CJ}${$DP}${$DQ}${$CK}${$AA}${$CF}${$CL}${$CN}${$FK}${$AG}${$AP}${$CM}${$HT}${$JD}${$IX}${$IY}${$IZ}${$JA}${$FZ_}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=CM(as)
@@ -201,9 +204,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=CJ(at)and as.live and an[at.group or'']
 if au and as.fair then
-IV(au,tonumber(as.fair))
+IX(au,tonumber(as.fair))
 elseif au and as.working then
-IW(au)
+IY(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -214,36 +217,36 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/CG)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if FX(aw)or IX(at,au,aw)or IY(w,at)then
+if FZ(aw)or IZ(at,au,aw)or JA(w,at)then
 return false
 end
 end
 return true
 end
-${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$AF}${$GJ}${$GK}${$GL}${$GO}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GE}${$CP}${$CR}${$HC}${$FV}${$FW}${$JV}${$HE}${$FS}${$FT}${$JT}${$DG}${$DK}${$DL}${$GR}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$JA}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IZ}${$IU}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KB}${$DL_}${$KC}${$CR_}${$IC_}${$KD}${$KE}${$IU_}${$JE_}${$JF_}${$IM_}${$IQ_}${$KF}${$KG}${$KH}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function ak()
+${$GA}${$CY}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$AF}${$GL}${$GM}${$GN}${$GQ}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GG}${$CP}${$CR}${$HE}${$FX}${$FY}${$JX}${$HG}${$FU}${$FV}${$JV}${$DG}${$DI}${$DJ}${$DL}${$DM}${$GT}${$HN}${$HO}${$HP}${$HR}${$HS}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$JC}${$IR}${$IS}${$IT}${$IU}${$IV}${$JB}${$IW}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$KD}${$DM_}${$KE}${$CR_}${$IE_}${$KF}${$KG}${$IW_}${$JG_}${$JH_}${$IP_}${$IS_}${$KH}${$KI}${$KJ}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function ak()
 local al={}
-for ap,aq in ipairs(IT)do
+for ap,aq in ipairs(IV)do
 al[aq]=w.seen.tasks[aq]
 end
-if DK(al['~set'])then
+if DL(al['~set'])then
 return false
 end
-w.plan.settings=DJ(al['~set'])
+w.plan.settings=DK(al['~set'])
 local am=x.workers[1]
 local an=am and math.floor(tonumber(AQ(w.seen.workers[am])))
 local ao=tonumber(AQ(w.seen.delayed['~w']or''))
-IU(
+IW(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IQ(w,z)
+local ap,aq=IS(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IL(w,au)
-IO(w,x.worker_leases)
-IM(w,x.fair_by_group)
-IP(w,x.workers)
+IO(w,au)
+IQ(w,x.worker_leases)
+IP(w,x.fair_by_group)
+IR(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -263,12 +266,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HU(w,ag),{},{},{}
+local ax,ay,az,ba=HW(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-JD(w,bf)
+JF(w,bf)
 if bf.live and CJ(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -281,19 +284,19 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 CR(w.plan,ay)
 for be,bf in ipairs(ax)do
-JJ(w,bf)
-HX(w,bf.id,bf.had_fixed,bf.fixed)
-HX(w,'.'..bf.id,bf.had_record,bf.record)
+JL(w,bf)
+HZ(w,bf.id,bf.had_fixed,bf.fixed)
+HZ(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HZ(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HZ(w,'fair_by_group',w.turns,'turn_wrong')
+IB(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+IB(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
 ba[bg],az[#az+1]=true,bg
 end
 end
-KH(w,az)
+KJ(w,az)
 return ac()
 and ai(ax,#as)
 and aj(ax,az,w.plan.groups)
@@ -307,6 +310,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "97bb66782307374fec2b17ccc1ac8f7926d06649",
-  keyLockingSha1: "43359bea92f7e64397cb7f99b4e29f7ca07c6ee9",
+  sha1: "86ae827efe7753f3cc0c4bc6f2605c7245270e42",
+  keyLockingSha1: "86838623e68d66789682459e32e8c1172592f9d2",
 };

@@ -5,19 +5,20 @@ import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -30,16 +31,18 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DI, $DP } from "./parts/totals.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $DL } from "./parts/format-settings.gen.ts";
-import { $GW } from "./parts/statistics-fields.gen.ts";
-import { $GZ } from "./parts/history-fields.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $JQ } from "./parts/record-wake.gen.ts";
+import { $DI, $DJ } from "./parts/shares.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DM } from "./parts/format-settings.gen.ts";
+import { $DR } from "./parts/convert-counts.gen.ts";
+import { $JR } from "./parts/asleep-text.gen.ts";
+import { $GY } from "./parts/statistics-fields.gen.ts";
+import { $HB } from "./parts/history-fields.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
+import { $JS } from "./parts/record-wake.gen.ts";
 
 export const configure: Script = {
   name: "configure",
@@ -57,93 +60,103 @@ local j=ARGV[3]
 local k=ARGV[4]
 local l=ARGV
 ${$AV}local m=AV(nil,b,c,d,nil,e,f)
-${$AH}${$FK}${$FL}${$AI}${$AJ}local n=FL(m,AJ(h))
+${$AH}${$FM}${$FN}${$AI}${$AJ}local n=FN(m,AJ(h))
 local o=j==''and'~set'or'~s:'..j
 local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
-${$DF}${$DH}${$DJ}n.settings=DJ(p[5]or nil)
+${$DF}${$DH}${$DK}n.settings=DK(p[5]or nil)
 if j~=''then
-${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(n,{{group=j}})
+${$AK}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(n,{{group=j}})
 end
-${$FX}${$DK}if DK(p[1])or FX(n.stored_before['~g:'..j])then
+${$FZ}${$DL}if DL(p[1])or FZ(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
 ${$BW}local q,r=BW(g,i)
-${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JQ}local function s(t,u,v)
-local w=k~=''and redis.call('EXISTS',a,b)>0
-return w and JQ(f,{t,u},n.now,k,v)and 1 or 0
+${$AL}${$DG}${$DM}local s=DM(DK(p[1],n.now))
+${$AS}${$AU}${$JN}${$JO}${$JQ}${$JP}${$JS}local function t(u,v,w)
+local x=k~=''and redis.call('EXISTS',a,b)>0
+return x and JS(f,{u,v},n.now,k,w)and 1 or 0
 end
 if q then
-return{'ok',p[1]or'',s(p[4],p[5],0)}
+return{'ok',s,t(p[4],p[5],0)}
 elseif#l==4 then
-return{'ok',p[1]or'',0}
+return{'ok',s,0}
 end
-local t,u=DJ(p[1]),DJ(p[1])
-${$DI}for y=5,#l,2 do
-local z,aa=DH[l[y]]or l[y],l[y+1]
-local ab=u.shares and DI[z]
-u[ab or z]=aa~=''and aa or nil
+local u,v=DK(s),DK(s)
+${$DI}${$DJ}for z=5,#l,2 do
+local aa,ab=DH[l[z]]or l[z],l[z+1]
+if aa=='paused'and string.sub(ab,1,1)=='+'then
+ab=AH(n.now+tonumber(ab))
+if u.paused=='1'then
+ab='1'
 end
-${$DM}${$DP}local function v(w)
-return t.rate and u.rate and DP(w,t.rate,u.rate,n.now)or''
 end
-${$AK}${$FG}${$FH}${$GW}${$GZ}local function w()
-local x=v(p[3]or'')
-if x~=''then
-FH(n,'HSET tasks','~rate',x)
+local ac=v[DI]and DJ[aa]
+v[ac or aa]=ab~=''and ab or nil
+end
+${$DP}${$DR}local function w(x)
+return u.rate and v.rate and DR(x,u.rate,v.rate,n.now)or''
+end
+${$AK}${$FI}${$FJ}${$JR}${$GY}${$HB}local function x()
+local y=w(p[3]or'')
+if y~=''then
+FJ(n,'HSET tasks','~rate',y)
 elseif p[3]then
-FH(n,'HDEL tasks','~rate')
+FJ(n,'HDEL tasks','~rate')
 end
-if t.statistics and not u.statistics then
-for ab,ac in ipairs({GW(),GZ()})do
-for ag,ah in ipairs(ac)do
-FH(n,'HDEL tasks',ah)
+if p[4]and v.paused~=u.paused and(tonumber(v.paused)or 0)>1 then
+FJ(n,'HSET tasks','~wake',JR(p[4]))
+end
+if u.statistics and not v.statistics then
+for ac,ad in ipairs({GY(),HB()})do
+for ah,ai in ipairs(ad)do
+FJ(n,'HDEL tasks',ai)
 end
 end
 end
 end
-${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CS}${$DN}${$CT}${$CU}${$CV}${$Y}${$Z}${$CK}${$AL}${$CL}${$CM}${$DG}${$DL}local function x()
-local y=n.groups[j]
-local z=v(y.used)
-y.settings=CM(j,nil,DL(u)).settings
-if y.limited>0 or y.used~=z then
-CS(n,{group=j}).used=z
+${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CS}${$DQ}${$CT}${$CU}${$CV}${$Y}${$Z}${$CK}${$CL}${$CM}local function y()
+local z=n.groups[j]
+local aa=w(z.used)
+z.settings=CM(j,nil,DM(v)).settings
+if z.limited>0 or z.used~=aa then
+CS(n,{group=j}).used=aa
 Z(n)
 end
-if not(u.max_working or u.rate or u.paused)and y.limited==0 then
-u.number=nil
+if not(v.max_working or v.rate or v.paused)and z.limited==0 then
+v.number=nil
 if not p[2]then
-FH(n,'HSET tasks','~groups',0)
+FJ(n,'HSET tasks','~groups',0)
 end
-elseif not u.number then
-u.number=AH(tonumber(p[2]or 0)+1)
-FH(n,'HSET tasks','~groups',u.number)
+elseif not v.number then
+v.number=AH(tonumber(p[2]or 0)+1)
+FJ(n,'HSET tasks','~groups',v.number)
 end
 end
 if j==''then
-w()
-else
 x()
+else
+y()
 end
-local y=DL(u,n,j,t,p[5])
-if y~=''then
-FH(n,'HSET tasks',o,y)
+local z=DM(v,n,j,u,p[5])
+if z~=''then
+FJ(n,'HSET tasks',o,z)
 elseif p[1]then
-FH(n,'HDEL tasks',o)
+FJ(n,'HDEL tasks',o)
 end
-${$AM}${$AA}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$CB}${$FO}${$FF}${$FJ}${$FQ}local z=FQ(n)
-if z then
-return z
+${$AM}${$AA}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$CB}${$FQ}${$FH}${$FL}${$FS}local aa=FS(n)
+if aa then
+return aa
 end
 ${$AF}${$BX}BX(g,r,i,'')
-local aa=0
-if t.paused and not u.paused then
-aa=s('',j==''and y or p[5])
-elseif u.max_working~=t.max_working or u.rate~=t.rate then
-aa=s(p[4],j==''and y or p[5])
+local ab=0
+if u.paused and not v.paused then
+ab=t('',j==''and z or p[5])
+elseif v.max_working~=u.max_working or v.rate~=u.rate then
+ab=t(p[4],j==''and z or p[5])
 end
-return{'ok',y,aa}
+return{'ok',z,ab}
 `;
   },
-  sha1: "c3469fed9d33106bf5e8f459220120911f9c6339",
-  keyLockingSha1: "984e44de7c523852f4457d3505c1d49e8422ffe8",
+  sha1: "9109832140fe2845c017e05e25c75d5e19050623",
+  keyLockingSha1: "ba15bc8c5027df8dda809904a7462a785bafd19d",
 };

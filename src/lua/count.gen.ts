@@ -2,13 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -17,20 +17,20 @@ import { $AO } from "./parts/reversed.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AR } from "./parts/lowest-score.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $DS } from "./parts/remaining.gen.ts";
-import { $GW } from "./parts/statistics-fields.gen.ts";
-import { $GX, $GY } from "./parts/append-recent.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GE_ } from "./parts/has-payload-later.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DU } from "./parts/remaining.gen.ts";
+import { $GY } from "./parts/statistics-fields.gen.ts";
+import { $GZ, $HA } from "./parts/append-recent.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GG_ } from "./parts/has-payload-later.gen.ts";
 
 export const count: Script = {
   name: "count",
@@ -52,16 +52,16 @@ ${$AH}${$AI}${$AJ}local n=AJ(j)
 local function o(p)
 return math.max(0,n-tonumber(p))
 end
-${$FY}${$FX}${$GB}${$GC}${$GA}${$GG}${$GA_}${$GB_}${$FX_}${$GG_}local function p(q)
-return not FX(q)and(GG(q).state or FY.waiting)==FY.waiting
+${$GA}${$FZ}${$GD}${$GE}${$GC}${$GI}${$GC_}${$GD_}${$FZ_}${$GI_}local function p(q)
+return not FZ(q)and(GI(q).state or GA.waiting)==GA.waiting
 end
-${$FZ}${$GD}${$GE}${$FV}${$FZ_}${$GD_}${$GE_}local function q(r)
-return GE(r)and o(GD(r).enqueued_at)or nil
+${$GB}${$GF}${$GG}${$FX}${$GB_}${$GF_}${$GG_}local function q(r)
+return GG(r)and o(GF(r).enqueued_at)or nil
 end
-${$FW}local function r(s)
+${$FY}local function r(s)
 local t,u=1,1
 while t<=#s do
-local v=FW(f,{unpack(s,t,u)})
+local v=FY(f,{unpack(s,t,u)})
 for z=t,u do
 local aa=q(v[s[z]])
 if aa then
@@ -87,7 +87,7 @@ ac[ah]='.'..ai
 end
 local ae=AP('HMGET',f,ac)
 for ai,aj in ipairs(ab)do
-local ak=GG(ae[ai])
+local ak=GI(ae[ai])
 v[aj]=(v[aj]or 0)+1
 if u==a and v[aj]<=tonumber(ak.ghosts or 0)then
 if(ak.enqueued_at or'')~=''then
@@ -107,7 +107,7 @@ end
 local u=
 {'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set','~lease'}
 if k~=''then
-${$AK}${$GW}for y,z in ipairs(k=='1'and GW()or{'~totals','~stats'})do
+${$AK}${$GY}for y,z in ipairs(k=='1'and GY()or{'~totals','~stats'})do
 AK(u,z)
 end
 end
@@ -124,17 +124,17 @@ local aa,ab={},redis.call('HMGET',f,unpack(u))
 for af,ag in ipairs(u)do
 aa[ag]=ab[af]
 end
-${$DK}if
-k~=''and(DK(aa['~set'])or FX(aa['~totals'])or FX(aa['~stats']))
+${$DL}if
+k~=''and(DL(aa['~set'])or FZ(aa['~totals'])or FZ(aa['~stats']))
 then
 return{'newer_schema'}
 end
 local function ac(ad,ae)
 local af=aa['.'..ae]
-local ag=ad==a and tonumber(GG(af).ghosts or 0)>0
+local ag=ad==a and tonumber(GI(af).ghosts or 0)>0
 return not ag and p(af)and q(aa[ae])or t(ad)
 end
-${$DS}local ad=(x and redis.call('LLEN',a)or 0)-DS(aa,'~ghosts','~dropped')
+${$DU}local ad=(x and redis.call('LLEN',a)or 0)-DU(aa,'~ghosts','~dropped')
 local ae=y and redis.call('ZCARD',b)or 0
 ${$CO}${$CP}local af=CP(aa['~fair']or nil).limited
 local ag=ad+ae+af
@@ -145,7 +145,7 @@ if#ah==0 and af>0 then
 AK(ah,t(c))
 end
 local ai=#ah>0 and math.max(unpack(ah))
-${$DF}${$DH}${$DJ}local aj=DJ(aa['~set']or nil)
+${$DF}${$DH}${$DK}local aj=DK(aa['~set'],n)
 ${$AQ}${$AR}local ak=w and AR(d)or nil
 local al,am
 if w then
@@ -154,24 +154,24 @@ end
 local an={
 'ok',
 ag,
-al and redis.call('ZCARD',e)-DS(aa,'~timers','~elapsed')or 0,
+al and redis.call('ZCARD',e)-DU(aa,'~timers','~elapsed')or 0,
 ak and redis.call('ZCARD',d)or 0,
 w and redis.call('ZCARD',g)or 0,
 ai or(ag>0 and 0)or-1,
 am or 0,
-DS(aa,'~broken','~checked'),
+DU(aa,'~broken','~checked'),
 w and redis.call('ZCARD',h)or 0,
-aj.paused and 1 or 0,
+tonumber(aj.paused)or 0,
 aj.o and redis.call('ZLEXCOUNT',i,'[~~','+')or 0,
 }
 if k~=''then
 AK(an,n,AH(aa['~lease']or 0))
-AK(an,aa['~set']or'')
-${$GX}${$GY}GY(an,{unpack(ab,10,v)},n)
+AK(an,aj.paused and aa['~set']or string.gsub(aa['~set']or'',';p=%d+',''))
+${$GZ}${$HA}HA(an,{unpack(ab,10,v)},n)
 end
 return an
 `;
   },
-  sha1: "a1a2c4a116961e5a1dc8fbbbf84c53a689444c8c",
-  keyLockingSha1: "fe5f71719554bd3dba85ed977187896f898c29f9",
+  sha1: "055c637889f1c437500f7b714c7387d143d4e71c",
+  keyLockingSha1: "81116b5eeb39f9904a07c3898d6a133901aa69e7",
 };

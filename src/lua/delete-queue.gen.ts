@@ -4,17 +4,17 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $FO_ } from "./parts/read-settings-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
 
 export const deleteQueue: Script = {
   name: "deleteQueue",
@@ -38,9 +38,9 @@ local p=ARGV[2]
 local q=ARGV[3]
 ${$BW}local r,s=BW(n,p)
 if not r then
-${$AH}${$FK}${$FL}${$AI}${$AJ}local t=FL({tasks=g},AJ(o))
+${$AH}${$FM}${$FN}${$AI}${$AJ}local t=FN({tasks=g},AJ(o))
 local u=redis.call('HMGET',g,'~set','~slots')
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FM(t,u[1])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$DL}${$FO_}${$FZ_}if FO(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
@@ -68,6 +68,6 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "39e0fdc6fd5b925b21409890266d13d22852d6b4",
-  keyLockingSha1: "ad79c4a6be5dde6a48055c2f6e0f9b995f963b0c",
+  sha1: "252fa8393d99bccfc1be89abac526e082a149d44",
+  keyLockingSha1: "235ec680457cfa05444aa2c14e980df7a35e94a0",
 };

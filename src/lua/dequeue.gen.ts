@@ -2,36 +2,37 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
-import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
+import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
-import { $DB, $AD, $AT, $AZ, $BA, $BB, $EQ, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DQ, $DR, $EK, $EL, $EN, $ER, $EO, $EP, $ES, $ET, $BM, $BQ } from "./parts/take-turn.gen.ts";
+import { $DB, $AD, $AT, $AZ, $BA, $BB, $ES, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DS, $DT, $EM, $EN, $EP, $ET, $EQ, $ER, $EU, $EV, $BM, $BQ } from "./parts/take-turn.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -44,31 +45,32 @@ import { $AR } from "./parts/lowest-score.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EM, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
-import { $EJ, $EH, $BI, $EI, $JP, $EW } from "./parts/read-waiting.gen.ts";
+import { $AW, $AX, $EO, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
+import { $EL, $EJ, $BI, $EK, $EY } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $HC } from "./parts/worker-lease.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $HE } from "./parts/worker-lease.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $KA, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
-import { $JS } from "./parts/forgotten-after.gen.ts";
-import { $JV } from "./parts/leases-of.gen.ts";
-import { $JW, $JY, $JZ } from "./parts/unregister-workers.gen.ts";
-import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $HF } from "./parts/wait-again.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $HI } from "./parts/revoke.gen.ts";
-import { $JT } from "./parts/lost-for.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $JU } from "./parts/note-worker.gen.ts";
-import { $EU } from "./parts/plain.gen.ts";
-import { $EV } from "./parts/try-store.gen.ts";
+import { $BP, $BU, $BN, $KC, $BR, $BT, $BV, $HL } from "./parts/look-ahead.gen.ts";
+import { $JU } from "./parts/forgotten-after.gen.ts";
+import { $JX } from "./parts/leases-of.gen.ts";
+import { $JY, $KA, $KB } from "./parts/unregister-workers.gen.ts";
+import { $BZ, $FT, $GU, $HD, $HF } from "./parts/note-detail.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $HH } from "./parts/wait-again.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $HK } from "./parts/revoke.gen.ts";
+import { $JV } from "./parts/lost-for.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $JW } from "./parts/note-worker.gen.ts";
+import { $EW } from "./parts/plain.gen.ts";
+import { $EX } from "./parts/try-store.gen.ts";
+import { $JR } from "./parts/asleep-text.gen.ts";
 
 export const dequeue: Script = {
   name: "dequeue",
@@ -102,7 +104,7 @@ x=AI(l)
 end
 return x
 end
-${$BE}${$EU}local ac=EU and r==''and#v<=BE
+${$BE}${$EW}local ac=EW and r==''and#v<=BE
 if ac and#v<t then
 ${$AQ}${$AR}${$BO}${$BP}${$BQ}ac,z=BQ(e,f,ab)
 if ac then
@@ -110,8 +112,8 @@ aa=z.next_due
 end
 end
 if ac then
-${$EJ}${$EI}w[1]=EJ(g,u,v,1,EI(v,1))
-${$AK}${$GK}${$EH}${$JL}${$JM}${$JO}${$EV}${$JP}${$EW}y=EW(e,g,v,w,u,o,p,n,q,ab,aa)
+${$EL}${$EK}w[1]=EL(g,u,v,1,EK(v,1))
+${$AK}${$GM}${$EJ}${$JN}${$JO}${$JQ}${$EX}${$JR}${$EY}y=EY(e,g,v,w,u,o,p,n,q,ab,aa)
 end
 if y then
 return y
@@ -131,9 +133,9 @@ k
 )
 local ae={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ae.worker,ae.info,ae.test_now,ae.now=r,s,l,x and tonumber(x)
-${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EM}${$GE}${$AY}${$AZ}${$BA}${$EJ}${$BB}${$CM}${$CP}${$CR}${$EH}${$EQ}${$BC}${$BD}${$FU}${$GM}${$GN}${$HC}${$BF}${$BG}${$CA}${$CB}${$FO}${$BH}${$BK}${$BL}${$FF}${$FJ}${$FQ}${$FV}${$FW}${$BS}${$DC}${$DD}${$DE}${$DQ}${$DR}${$EI}${$EK}${$EL}${$EN}${$BO}${$BP}${$BU}${$BN}${$JS}${$JV}${$JW}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JT}${$JY}${$JZ}${$KA}${$BR}${$BT}${$BV}${$HJ}${$ER}${$EO}${$EP}${$ES}${$ET}${$JL}${$JM}${$JO}${$JU}${$BM}return BM(ad,ae,v,z,w)
+${$DF}${$GA}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FM}${$FN}${$DH}${$DK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EO}${$GG}${$AY}${$AZ}${$BA}${$EL}${$BB}${$CM}${$CP}${$CR}${$EJ}${$ES}${$BC}${$BD}${$FW}${$GO}${$GP}${$HE}${$BF}${$BG}${$CA}${$CB}${$FQ}${$BH}${$BK}${$BL}${$FH}${$FL}${$FS}${$FX}${$FY}${$BS}${$DC}${$DD}${$DE}${$DS}${$DT}${$EK}${$EM}${$EN}${$EP}${$BO}${$BP}${$BU}${$BN}${$JU}${$JX}${$JY}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$JV}${$KA}${$KB}${$KC}${$BR}${$BT}${$BV}${$HL}${$ET}${$EQ}${$ER}${$EU}${$EV}${$JN}${$JO}${$JQ}${$JW}${$BM}return BM(ad,ae,v,z,w)
 `;
   },
-  sha1: "bf328c581cb5a93ff8ba56450028f0ecad794166",
-  keyLockingSha1: "607e907fdf08ebe372ea9bf88de743b3576b6a89",
+  sha1: "e91089e7ed2c75fde6fa8a277050c4d821c25cb5",
+  keyLockingSha1: "def3fd8b8136d047cbb2508261020bf9da3243c0",
 };

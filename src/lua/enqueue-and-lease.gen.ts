@@ -3,15 +3,16 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $EJ, $EH, $BI, $EI, $JP, $EW } from "./parts/read-waiting.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $EU } from "./parts/plain.gen.ts";
-import { $EV } from "./parts/try-store.gen.ts";
-import { $GH } from "./parts/working-record.gen.ts";
-import { $EZ, $FA, $FC, $FD } from "./parts/plain-stride.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $EL, $EJ, $BI, $EK, $EY } from "./parts/read-waiting.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $EW } from "./parts/plain.gen.ts";
+import { $EX } from "./parts/try-store.gen.ts";
+import { $JR } from "./parts/asleep-text.gen.ts";
+import { $GJ } from "./parts/working-record.gen.ts";
+import { $FB, $FC, $FE, $FF } from "./parts/plain-stride.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -27,24 +28,24 @@ local h=ARGV
 local i=4
 local j='9007199254740991'
 ${$AH}${$AI}local k=AI(d)
-${$EZ}${$FC}local l,m=FC(h,i,k)
-${$EU}if not EU then
+${$FB}${$FE}local l,m=FE(h,i,k)
+${$EW}if not EW then
 return{'not_plain'}
 elseif not l then
 return{'known'}
 end
 ${$BI}local n=BI(g,#l)
-${$EJ}local o=EJ(c,n,l,1,#l)
+${$EL}local o=EL(c,n,l,1,#l)
 if o.err then
 return o
 end
 local p,q=o[3],o[8]
 local r=tonumber(k)
 local s,t=0,{'leased',r}
-${$AK}${$EH}${$GH}for x=1,#l do
-local y=EH+2*x-1
+${$AK}${$EJ}${$GJ}for x=1,#l do
+local y=EJ+2*x-1
 local z,aa=o[y],o[y+1]
-local ab,ac,ad,ae,af,ag,ah=string.match(aa or'',GH)
+local ab,ac,ad,ae,af,ag,ah=string.match(aa or'',GJ)
 if z or aa then
 s=s+1
 end
@@ -55,24 +56,24 @@ AK(t,tonumber(af),tonumber(ah)+tonumber(ai))
 end
 o[y]=m[2*x]
 end
-${$FA}if s>0 then
+${$FC}if s>0 then
 return#t==2+2*#l and t or{'known'}
-elseif FA(p,true)then
+elseif FC(p,true)then
 return{'not_plain'}
 end
-${$JL}local u,v=JL(q or'')
-${$JN}local w,x=v-r,JN(q or'',r)
+${$JN}local u,v=JN(q or'')
+${$JP}local w,x=v-r,JP(q or'',r)
 if x then
 w=0
-${$JM}${$JO}AK(m,'~wake',JO(r,e,q))
+${$JO}${$JQ}AK(m,'~wake',JQ(r,e,q))
 end
 if x and f~=''and redis.call('EXISTS',a)==0 then
 local function y()
 return k
 end
 o[8]=false
-${$GK}${$EI}${$JM}${$JO}${$EV}${$JP}${$EW}local z=
-EW(b,c,l,{o},n,g,'',f,j,y,nil,m)
+${$GM}${$EK}${$JO}${$JQ}${$EX}${$JR}${$EY}local z=
+EY(b,c,l,{o},n,g,'',f,j,y,nil,m)
 if z then
 for ad=5,#z,5 do
 AK(t,z[ad],z[ad+1])
@@ -80,9 +81,9 @@ end
 return t
 end
 end
-${$FD}return FD(a,c,l,m)and{'ok',w}or{'not_plain'}
+${$FF}return FF(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "ea8d9fade5bdacda4ce9f892e54ab540cbf04e98",
-  keyLockingSha1: "2debdc622f4b909b60cdfb063e4c3204e54bdc89",
+  sha1: "955130a24584c58156046fa7f2dc569c53333e06",
+  keyLockingSha1: "79c1a4052505b3c7570544c74b7aa88fc31d8b76",
 };

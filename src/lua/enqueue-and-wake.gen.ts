@@ -4,13 +4,14 @@ import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $EU } from "./parts/plain.gen.ts";
-import { $EZ, $FA, $FC, $FD } from "./parts/plain-stride.gen.ts";
-import { $FB, $FE } from "./parts/store-alone.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $EW } from "./parts/plain.gen.ts";
+import { $FB, $FC, $FE, $FF } from "./parts/plain-stride.gen.ts";
+import { $FD } from "./parts/store-alone.gen.ts";
+import { $FG } from "./parts/any-known.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -23,39 +24,39 @@ local e=ARGV[3]
 local f=ARGV
 local g=3
 ${$AH}${$AI}local h=AI(c)
-${$EU}${$EZ}if not EU then
+${$EW}${$FB}if not EW then
 return{'not_plain'}
-elseif#f==g+EZ and e=='1'then
+elseif#f==g+FB and e=='1'then
 local i,j=f[g+1],f[g+2]
-${$FB}local k=FB(b,i,j,h)
+${$FD}local k=FD(b,i,j,h)
 if k then
 return k
 elseif redis.call('LPUSH',a,i)>1 then
 return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
-local m=string.find(l[2]or'',';p=',1,true)
-${$JL}${$JN}if m or not JN(l[1]or'',tonumber(h))then
+local m,n=tonumber(h),tonumber(string.match(l[2]or'',';p=(%d+)')or 0)
+${$JN}${$JP}if n==1 or n>m or not JP(l[1]or'',m)then
 return{'ok',-1,-1}
 end
-${$JM}${$JO}redis.pcall('HSET',b,'~wake',JO(tonumber(h),d,l[1]))
+${$JO}${$JQ}redis.pcall('HSET',b,'~wake',JQ(m,d,l[1]))
 return{'ok',-1,0}
 end
-${$FC}local i,j=FC(f,g,h)
-${$FV}${$FW}local k=i and FW(b,{'~set','~wake',unpack(i)})
-${$FA}${$FE}if not i or FE(k,i)or FA(k['~set'],true)then
+${$FE}local i,j=FE(f,g,h)
+${$FX}${$FY}local k=i and FY(b,{'~set','~wake',unpack(i)})
+${$FC}${$FG}if not i or FG(k,i)or FC(k['~set'],true)then
 return{'not_plain'}
 end
 local l=tonumber(h)
-${$JL}local m,n=JL(k['~wake'])
+${$JN}local m,n=JN(k['~wake'])
 local o=n-l
-${$JN}if JN(k['~wake'],l)then
+${$JP}if JP(k['~wake'],l)then
 o=0
-${$AK}${$JM}${$JO}AK(j,'~wake',JO(l,d,k['~wake']))
+${$AK}${$JO}${$JQ}AK(j,'~wake',JQ(l,d,k['~wake']))
 end
-${$FD}return FD(a,b,i,j)and{'ok',0,o}or{'not_plain'}
+${$FF}return FF(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "ae032bfbfb4b4ce362bd38a2aebf63fdbeb019e9",
-  keyLockingSha1: "ee631ec4411b3a0041d6fc829e1b18ef7f7527cf",
+  sha1: "e2d353eb34ac20aca3e2a4f6c9b4c7876629006e",
+  keyLockingSha1: "a0a18de9f22e8a8b85c2cff7c257588f37ff391c",
 };

@@ -3,11 +3,12 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $EU } from "./parts/plain.gen.ts";
-import { $EZ, $FA, $FC, $FD } from "./parts/plain-stride.gen.ts";
-import { $FB, $FE } from "./parts/store-alone.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $EW } from "./parts/plain.gen.ts";
+import { $FB, $FC, $FE, $FF } from "./parts/plain-stride.gen.ts";
+import { $FD } from "./parts/store-alone.gen.ts";
+import { $FG } from "./parts/any-known.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -19,25 +20,25 @@ local d=ARGV[2]
 local e=ARGV
 local f=2
 ${$AH}${$AI}local g=AI(c)
-${$EU}${$EZ}if not EU then
+${$EW}${$FB}if not EW then
 return{'not_plain'}
-elseif#e==f+EZ and d~='1'then
+elseif#e==f+FB and d~='1'then
 local h,i=e[f+1],e[f+2]
-${$FB}local j=FB(b,h,i,g)
+${$FD}local j=FD(b,h,i,g)
 if j then
 return j
 end
 redis.call('LPUSH',a,h)
 return{'ok',-1}
 end
-${$FC}local h,i=FC(e,f,g)
-${$FV}${$FW}local j=h and FW(b,{'~set',unpack(h)})
-${$FA}${$FE}if not h or FE(j,h)or FA(j['~set'],false)then
+${$FE}local h,i=FE(e,f,g)
+${$FX}${$FY}local j=h and FY(b,{'~set',unpack(h)})
+${$FC}${$FG}if not h or FG(j,h)or FC(j['~set'],false)then
 return{'not_plain'}
 end
-${$FD}return FD(a,b,h,i)and{'ok',0}or{'not_plain'}
+${$FF}return FF(a,b,h,i)and{'ok',0}or{'not_plain'}
 `;
   },
-  sha1: "1e5ca4dbfe7f7d9e0559bbdd3141bbf235207904",
-  keyLockingSha1: "14d825d8e301bc1d520a4fa39e06f82c0e2974a1",
+  sha1: "f1b5f33ecc8c0dc0b1d57093bace767576b5a968",
+  keyLockingSha1: "a2b3bdee3dcc544b3d3fd862962c03da596b6f9d",
 };

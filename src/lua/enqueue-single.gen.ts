@@ -2,38 +2,39 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
-import { $GO } from "./parts/bare-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
+import { $GQ } from "./parts/bare-record.gen.ts";
 import { $U } from "./parts/noted-slots.gen.ts";
 import { $V } from "./parts/has-moved.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
 import { $AB } from "./parts/refund.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -44,52 +45,52 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $DS } from "./parts/remaining.gen.ts";
-import { $DT, $FP } from "./parts/places-left.gen.ts";
-import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
-import { $DV, $DW, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $JR } from "./parts/enqueue-fields.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
-import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DU } from "./parts/remaining.gen.ts";
+import { $DV, $FR } from "./parts/places-left.gen.ts";
+import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
+import { $DX, $DY, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $JT } from "./parts/enqueue-fields.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $FO_ } from "./parts/read-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $ED_ } from "./parts/begin-task-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GE_ } from "./parts/has-payload-later.gen.ts";
-import { $GI_ } from "./parts/parse-with-later.gen.ts";
-import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
-import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
-import { $KT } from "./parts/leave-to-owner.gen.ts";
-import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
+import { $EF_ } from "./parts/begin-task-later.gen.ts";
+import { $KL } from "./parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GG_ } from "./parts/has-payload-later.gen.ts";
+import { $GK_ } from "./parts/parse-with-later.gen.ts";
+import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
+import { $KP, $KR, $KS, $KT, $KU, $KW, $KX } from "./parts/outcomes.gen.ts";
+import { $KV } from "./parts/leave-to-owner.gen.ts";
+import { $KY, $KZ, $LA, $LB } from "./parts/find-task.gen.ts";
 
-const $LA = `local function LA(a,b)
+const $LC = `local function LC(a,b)
 local c,d,e=a.plan,b.id,b.task
-if e.state~=FY.working then
-KX(a,b)
-HG(c,d,e,'','rejected','cancelled')
+if e.state~=GA.working then
+KZ(a,b)
+HI(c,d,e,'','rejected','cancelled')
 Z(c)
 elseif not e.cancel_requested then
 e.cancel_requested='1'
-GN(e,'flagged',c.now)
-FH(c,'HSET tasks','.'..d,GL(e,b.text))
+GP(e,'flagged',c.now)
+FJ(c,'HSET tasks','.'..d,GN(e,b.text))
 BY(c,'cancelRequested',d)
 end
 end
@@ -118,16 +119,16 @@ local r=ARGV[10]
 local s=ARGV[11]
 local t=604800000
 ${$AV}local u=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$FK}${$FL}${$DH}${$DJ}${$FM}${$U}${$V}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FV}${$FW}${$DK}${$DV}${$DW}${$DY}${$FM_}${$KC}${$CR_}${$FZ_}${$GB_}${$FX_}${$GD_}${$KK}${$KL}${$KQ}local v,w=KQ(u,i,'~S:'..p,l,m,n,o,k)
+${$DF}${$AH}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$U}${$V}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DL}${$DX}${$DY}${$EA}${$FO_}${$KE}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KM}${$KN}${$KS}local v,w=KS(u,i,'~S:'..p,l,m,n,o,k)
 if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$FY}${$CY}${$GA}${$GG}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$CF}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$JL}${$JM}${$JO}${$DZ}${$EA}${$EB}${$EC}${$FP}${$GR}${$JN}${$JR}${$KB}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GG_}${$GL_}${$KN}${$KP}${$KR}${$KU}local aa,ab,ac=KU(v,j)
+${$GA}${$CY}${$GC}${$GI}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$CF}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$GT}${$JP}${$JT}${$KD}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KP}${$KR}${$KT}${$KW}local aa,ab,ac=KW(v,j)
 if aa then
 return aa
 end
-${$GI}${$AQ}${$GE}${$GE_}${$GI_}${$KW}local ad,ae=KW(v,y.id,y.enqueued_at or'')
+${$GK}${$AQ}${$GG}${$GG_}${$GK_}${$KY}local ad,ae=KY(v,y.id,y.enqueued_at or'')
 if ae then
 return ae
 elseif ad and ad.has_begun and(q=='waiting'or r=='replace')then
@@ -137,30 +138,30 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GO}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GQ}${$AB_}${$KX}${$KY}${$KZ}KY(v,ad,KZ(ad,x.fixed),x.due)
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}${$LB}LA(v,ad,LB(ad,x.fixed),x.due)
+${$DG}${$KO}${$KQ}${$KU}return KU(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
+${$DG}${$KO}${$KQ}${$KU}return KU(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
 return{'seal',''}
 elseif ac then
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',l,0,z+t)
+${$DG}${$KO}${$KQ}${$KU}return KU(v,j,'d',l,0,z+t)
 elseif ad and r=='cancel'then
-if ad.task.state==FY.waiting and ad.due<=z then
+if ad.task.state==GA.waiting and ad.due<=z then
 af=1
 end
-${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$AB_}${$KX}${$LA}LA(v,ad)
+${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$AB_}${$KZ}${$LC}LC(v,ad)
 end
 if k=='?'then
-${$KT}return KT(v)
+${$KV}return KV(v)
 end
-${$GO}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$ED_}${$KV}local ag=KV(v,ab,af)
+${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$KX}local ag=KX(v,ab,af)
 if ag then
 return ag
 end
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
+${$DG}${$KO}${$KQ}${$KU}return KU(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "09a06b1b3bc3e01321d3910fb34e204ab095fb2d",
-  keyLockingSha1: "33d6403fce8c945aa0d5d57418e2ebe41d65c23c",
+  sha1: "6cdc748492acfe81f662a027b380d5a028deb151",
+  keyLockingSha1: "013552dfe77e9b4f051d9693a301e037f3b4ba42",
 };

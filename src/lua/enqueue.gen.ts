@@ -2,33 +2,34 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
-import { $GO } from "./parts/bare-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
+import { $GQ } from "./parts/bare-record.gen.ts";
 import { $U } from "./parts/noted-slots.gen.ts";
 import { $V } from "./parts/has-moved.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -40,16 +41,17 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $DS } from "./parts/remaining.gen.ts";
-import { $DT, $FP } from "./parts/places-left.gen.ts";
-import { $DU, $EE } from "./parts/exceeds-max-pending.gen.ts";
-import { $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EF, $EG, $JR } from "./parts/enqueue-fields.gen.ts";
-import { $EU } from "./parts/plain.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $DU } from "./parts/remaining.gen.ts";
+import { $DV, $FR } from "./parts/places-left.gen.ts";
+import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
+import { $DX, $DY, $DZ, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $EH, $EI, $JT } from "./parts/enqueue-fields.gen.ts";
+import { $EW } from "./parts/plain.gen.ts";
+import { $FG } from "./parts/any-known.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
 
 export const enqueue: Script = {
   name: "enqueue",
@@ -82,33 +84,28 @@ local z=j~='1'and(m==''or m=='-')
 if s==1 and z and n[8]==''and t(n[9])then
 v[1],w[1],w[2]=n[6],n[6],u..n[9]
 x=redis.pcall('HSETNX',f,v[1],w[2])
-${$EU}if EU and x==1 and n[7]==''and k==''then
+${$EW}if EW and x==1 and n[7]==''and k==''then
 redis.call('LPUSH',a,v[1])
 return{'ok',-1,0,1}
 end
 else
-${$DV}local aa,ab,ac={unpack(DV)},{'ok',0,0},{}
-${$EU}local ad=EU and k==''and s<=q
+${$DX}local aa,ab,ac={unpack(DX)},{'ok',0,0},{}
+${$EW}local ad=EW and k==''and s<=q
 for ah=1,s do
 local ai,aj,ak,al=unpack(n,o*ah+2,o*ah+p)
 if ad and(aj~=''or ak~=''or ac[ai]or not t(al))then
 ad=false
 end
-ac[ai],v[ah],aa[#DV+ah],ab[ah+3]=true,ai,ai,1
+ac[ai],v[ah],aa[#DX+ah],ab[ah+3]=true,ai,ai,1
 w[2*ah-1],w[2*ah]=ai,u..al
 end
 if ad then
-${$FV}${$FW}y=FW(f,aa)
+${$FX}${$FY}y=FY(f,aa)
 ${$U}${$V}if m~=''and V(y['~slots'],m)then
 return{'moved'}
 end
-if y['~set']then
+${$FG}if y['~set']or FG(y,v)then
 ad=false
-end
-for ah=1,s do
-if y[v[ah]]then
-ad=false
-end
 end
 end
 if ad then
@@ -121,43 +118,43 @@ return ab
 end
 end
 ${$AV}local aa=AV(a,b,c,d,nil,e,f,g,h)
-${$FK}${$FL}local ab,ac=FL(aa,tonumber(r)),{}
-${$FZ}${$GB}${$GC}${$GD}${$DW}for ag=1,s do
+${$FM}${$FN}local ab,ac=FN(aa,tonumber(r)),{}
+${$GB}${$GD}${$GE}${$GF}${$DY}for ag=1,s do
 local ah,ai=n[o*ag+3],n[o*ag+4]
-ac[ag]=DW(v[ag],ah,ai,w[2*ag],ab.now)
+ac[ag]=DY(v[ag],ah,ai,w[2*ag],ab.now)
 end
 if x~=nil then
 local ad=x~=1 and redis.call('HGET',f,v[1])
 if x~=1 and x~=0 and not ad then
 return x
 end
-${$FV}y={[v[1]]=ad and FV(ad)or nil}
+${$FX}y={[v[1]]=ad and FX(ad)or nil}
 else
 if not y then
-${$AK}${$FV}${$FW}${$DV}${$DX}y=DX(f,ac)
+${$AK}${$FX}${$FY}${$DX}${$DZ}y=DZ(f,ac)
 end
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$U}${$V}if FX(y['~slots'])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$U}${$V}if FZ(y['~slots'])then
 return{'newer_schema'}
 elseif m~=''and V(y['~slots'],m)then
 return{'moved'}
-elseif FM(ab,y['~set'],y['~stats'])then
+elseif FO(ab,y['~set'],y['~stats'])then
 return{'newer_schema'}
 end
 end
-${$DF}${$AK}${$DH}${$DJ}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$DY}${$DZ}local ad,ae=DY(ab,ac,y,l=='1'),{'ok',DZ(ab),0}
+${$DF}${$AK}${$DH}${$DK}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$EA}${$EB}local ad,ae=EA(ab,ac,y,l=='1'),{'ok',EB(ab),0}
 ad.is_written=x~=nil
-${$FY}${$CY}${$FX}${$GA}${$GG}${$GI}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$FI}${$HE}${$DS}${$DT}${$DU}${$EA}${$EB}${$EC}${$GQ}${$ED}${$EE}${$EF}local af=EF(ad,ac,ae)
+${$GA}${$CY}${$FZ}${$GC}${$GI}${$GK}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$FK}${$HG}${$DU}${$DV}${$DW}${$EC}${$ED}${$EE}${$GS}${$EF}${$EG}${$EH}local af=EH(ad,ac,ae)
 if af then
 return{af}
 end
 if k~=''and ad.any_ready then
 local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
 or{y['~wake'],y['~set']}
-${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JR}ae[3]=JR(ad,ag,k)and 1 or 0
+${$AS}${$AU}${$JN}${$JO}${$JQ}${$JP}${$JT}ae[3]=JT(ad,ag,k)and 1 or 0
 end
-${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FP}${$EG}return EG(ad)or ae
+${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FR}${$EI}return EI(ad)or ae
 `;
   },
-  sha1: "d95c87d1de1e17fcb9db0eb91fbcc2e41c44ae47",
-  keyLockingSha1: "433721e81a8ac7edba7c80beffebd4c3d6ba7fe1",
+  sha1: "a0449788cf0dbdc82a681818179a247b94b5778f",
+  keyLockingSha1: "9dfc4debf505a4dc78c0d4efbd5d49281316391d",
 };

@@ -2,32 +2,36 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $JX } from "./parts/lost-workers.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $DG } from "./parts/format-named.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DM } from "./parts/format-settings.gen.ts";
+import { $JZ } from "./parts/lost-workers.gen.ts";
+import { $DM_ } from "./parts/format-settings-later.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
 
 export const examine: Script = {
   name: "examine",
@@ -53,7 +57,7 @@ local r=2
 local s=5
 local t=20
 local u=redis.call('HMGET',c,'~lost','~set','~rate')
-${$AK}${$JX}local v=JX(u[1])
+${$AK}${$JZ}local v=JZ(u[1])
 if
 #v==0
 and not u[3]
@@ -103,8 +107,8 @@ end
 local ak=ag~=''and ag or string.gsub(string.gsub(aj,'%%3B',';'),'%%25','%%')
 return{id=ae,times=ai,at=ai[#ai],error=ak,task=af}
 end
-${$FY}local function ae(af,ag,ah)
-if ag.state~=FY.working and ag.state~=FY.waiting or tonumber(ag.attempts)==0 then
+${$GA}local function ae(af,ag,ah)
+if ag.state~=GA.working and ag.state~=GA.waiting or tonumber(ag.attempts)==0 then
 return
 end
 z=z+1
@@ -116,7 +120,7 @@ aa[#aa+1]=ai
 if not ab or ai.at>ab.at then
 ab=ai
 end
-if ag.state==FY.working and(not ac or ai.at>ac.at)then
+if ag.state==GA.working and(not ac or ai.at>ac.at)then
 ac=ai
 end
 end
@@ -131,16 +135,16 @@ aj=aj-ai[an]
 end
 return aj
 end
-${$GB}${$GC}${$GA}${$GG}${$GA_}${$GB_}${$GG_}local function ag()
+${$GD}${$GE}${$GC}${$GI}${$GC_}${$GD_}${$GI_}local function ag()
 local ah=redis.call('ZRANGE',b,'0',AH(p-1))
 local ai,aj,ak,al,am,an={},0,nil,0,0,0
 for ar,as in ipairs(x(ah))do
-local at,au=GG(as)
-if at.state==FY.working then
+local at,au=GI(as)
+if at.state==GA.working then
 ae(ah[ar],at,au)
 end
 local av,aw=tonumber(at.dequeued_at),tonumber(at.lease_number)
-if at.state==FY.working and av then
+if at.state==GA.working and av then
 if aj==0 or av<aj then
 aj,ak=av,at.worker
 end
@@ -156,14 +160,14 @@ end
 end
 return{aj,ak or'',al,AH(am),an,unpack(ai)}
 end
-${$AF}${$FS}local function ah()
-local ai=math.max(tonumber(ab.task.result_ttl or FS),AF)
+${$AF}${$FU}local function ah()
+local ai=math.max(tonumber(ab.task.result_ttl or FU),AF)
 local aj=AH(t)
 local ak=redis.call('ZRANGE',k,AH(w+ai),'-inf','BYSCORE','REV','LIMIT','0',aj)
 local al=0
 for ap,aq in ipairs(x(ak))do
-local ar=GG(aq)
-if ar.state==FY.completed then
+local ar=GI(aq)
+if ar.state==GA.completed then
 al=math.max(al,tonumber(ar.ended_at)or 0)
 end
 end
@@ -187,8 +191,8 @@ am(redis.call('ZRANGE',i,'0',al,'REV'))
 end
 am(redis.call('ZRANGE',j,'0',al))
 for aq,ar in ipairs(x(aj))do
-local as,at=GG(ar)
-if as.state==FY.waiting then
+local as,at=GI(ar)
+if as.state==GA.waiting then
 ae(aj[aq],as,at)
 end
 end
@@ -207,15 +211,15 @@ local ap=ac and ac.error or''
 local aq,ar,as=ab.at,ab.id,ab.error
 return{z,#aa,ao,aq,ar,as,ap,an}
 end
-${$DF}${$DH}${$DJ}${$DM}local function aj()
-local ak,al=DJ(u[2]or nil).rate,nil
+${$DF}${$DH}${$DK}${$DP}local function aj()
+local ak,al=DK(u[2]or nil).rate,nil
 for ap in string.gmatch(u[3]or'','(%d+):%d+')do
 al=math.max(al or 0,tonumber(ap))
 end
 if not(ak and al)then
 return 0
 end
-local am,an,ao=DM(ak)
+local am,an,ao=DP(ak)
 return math.min((al+1)*ao,w)
 end
 ${$AQ}local function ak()
@@ -246,7 +250,7 @@ end
 end
 return ao
 end
-${$FX}${$FZ}${$GD}${$CG}${$CK}${$CL}${$CM}${$FV}${$FW}${$DK}${$FZ_}${$FX_}${$GD_}local function am()
+${$FZ}${$GB}${$GF}${$FI}${$FJ}${$CG}${$CK}${$AL}${$CL}${$CM}${$FX}${$FY}${$DG}${$DL}${$DM}${$DM_}${$GB_}${$FZ_}${$GF_}local function am()
 local an,ao={},1
 while#an<s do
 local ap=AH(ao*CG)
@@ -257,9 +261,9 @@ end
 an[#an+1]=aq[1]
 ao=math.floor(tonumber(AQ(aq[2]))/CG)+1
 end
-local ap,aq,ar,as=FW(c,an),{},{},{}
+local ap,aq,ar,as=FY(c,an),{},{},{}
 for aw,ax in ipairs(an)do
-local ay=GD(ap[ax]or'')
+local ay=GF(ap[ax]or'')
 if ay.group then
 ar[#ar+1]=ay
 AK(aq,'~g:'..ay.group,'~s:'..ay.group)
@@ -268,9 +272,10 @@ end
 local at=AP('HMGET',c,aq)
 for ax,ay in ipairs(ar)do
 local az,ba=at[2*ax-1],at[2*ax]
-if not(FX(az)or DK(ba))then
+if not(FZ(az)or DL(ba))then
+ba=DM(DK(ba,w))
 local bb=CM(ay.group,az,ba)
-AK(as,ay.group,ba or'')
+AK(as,ay.group,ba)
 AK(as,bb.working,bb.limited)
 AK(as,tonumber(ay.enqueued_at)or w)
 end
@@ -304,6 +309,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "608eea754fb667daf3cf86b79a82d849e0683b43",
-  keyLockingSha1: "91dbd0e7560ff594ea9ea86081a5fac9774748e0",
+  sha1: "96c68dff6d2e17ad8c34cc0ca73f391605a4f9b0",
+  keyLockingSha1: "b966b0649df6168a90ef55e507766c7013e7c3e7",
 };

@@ -2,8 +2,8 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
 
 export const findForeign: Script = {
   name: "findForeign",
@@ -40,7 +40,7 @@ h(p,q,(string.match(q,'^1;(%d+)')))
 end
 end
 end
-${$FV}${$FW}local l=FW(a,k)
+${$FX}${$FY}local l=FY(a,k)
 for p,q in ipairs(j)do
 local r=l[k[p]]or''
 h(q,r,(string.match(r,'^1;%d+;(%d+)')))
@@ -48,6 +48,6 @@ end
 return g
 `;
   },
-  sha1: "0d161c43bcdcaf9766e8e54ff55730fa78459c40",
-  keyLockingSha1: "449e0120043140d36720490f6a42b3b7e72b9dda",
+  sha1: "dbca29b187fa825740660176161cb526d06357bf",
+  keyLockingSha1: "82e79efcda360d634c446181a495fc1a87d65a25",
 };

@@ -4,16 +4,16 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AL } from "./parts/measure-rate.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
 
 export const forgetKey: Script = {
   name: "forgetKey",
@@ -26,27 +26,27 @@ local e=ARGV[3]
 ${$AH}${$AI}${$AJ}local f,g,h,i=AJ(c),0,{},{}
 local j={'~D:'..d,'~T:'..d,'~S:'..d}
 local k=redis.call('HMGET',a,unpack(j))
-${$FX}${$FX_}if FX(k[1])or FX(k[2])or FX(k[3])then
+${$FZ}${$FZ_}if FZ(k[1])or FZ(k[2])or FZ(k[3])then
 return{'newer_schema'}
 end
-${$DF}${$KK}${$KL}local l=KL(k[1])
+${$DF}${$KM}${$KN}local l=KN(k[1])
 local m=string.match(l.calls,' '..string.gsub(e,'%-','%%-')..'=f(%d)')
 if m then
 return{'ok',tonumber(m)}
 end
-${$AK}${$AF}${$AL}${$DG}${$KM}for q,r in ipairs(j)do
-local s=KL(k[q])
+${$AK}${$AF}${$AL}${$DG}${$KO}for q,r in ipairs(j)do
+local s=KN(k[q])
 if s.id~=''or s.used then
 g=1
 end
 if q>1 and k[q]then
-AK(h,r,KM({id='',calls=s.calls}))
+AK(h,r,KO({id='',calls=s.calls}))
 AK(i,AH(f+AF),r)
 end
 end
 local n={id='',calls=l.calls}
-${$KO}KO(n,e,'f',AH(g),64000)
-AK(h,j[1],KM(n))
+${$KQ}KQ(n,e,'f',AH(g),64000)
+AK(h,j[1],KO(n))
 AK(i,AH(f+AF),j[1])
 ${$AS}${$AU}local o=AU(a,h)
 if o then
@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "0ac9dac4d0a88ee189b3941d997eeadaf4d12ed4",
-  keyLockingSha1: "e68e0e22b370639ac5f734c498c58e09966afc42",
+  sha1: "eb3a8caa30061ba0570fa3d385a0151374de06f9",
+  keyLockingSha1: "320b0b9b4982b374335492e7cc21eb5ec5c5b7ce",
 };

@@ -4,23 +4,30 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
+import { $AI } from "./parts/clock-text.gen.ts";
+import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $DG } from "./parts/format-named.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DM } from "./parts/format-settings.gen.ts";
+import { $DN } from "./parts/current-settings.gen.ts";
+import { $DM_ } from "./parts/format-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
 
 export const listGroups: Script = {
   name: "listGroups",
@@ -30,75 +37,83 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
 local e=ARGV[2]
-local f=200
-local g=50
-local h=string.match(d,'^after (.*)$')or''
-local i=tonumber((string.match(d,'^from (%d+)$')))
-local j,k=tonumber(e),0
-local l={}
-${$AH}while not i and#l<j and k<g do
-k=k+1
-local m=
-redis.call('ZRANGE',a,'('..h..'!','(~~','BYLEX','LIMIT','0',AH(f))
-for q,r in ipairs(m)do
-local s=string.match(r,'^[^ ]*')
-if s~=h and#l<j then
-h=s
-l[#l+1]=s
+local f=ARGV[3]
+local g=200
+local h=50
+local i=string.match(e,'^after (.*)$')or''
+local j=tonumber((string.match(e,'^from (%d+)$')))
+local k,l=tonumber(f),0
+local m={}
+${$AH}while not j and#m<k and l<h do
+l=l+1
+local n=
+redis.call('ZRANGE',a,'('..i..'!','(~~','BYLEX','LIMIT','0',AH(g))
+for r,s in ipairs(n)do
+local t=string.match(s,'^[^ ]*')
+if t~=i and#m<k then
+i=t
+m[#m+1]=t
 end
 end
-if#m<f and string.match(m[#m]or h,'^[^ ]*')==h then
-i=1
+if#n<g and string.match(n[#n]or i,'^[^ ]*')==i then
+j=1
 end
 end
-local m,n=0,#l
-while l[m+1]and string.sub(l[m+1],1,1)~='~'do
-m=m+1
+local n,o=0,#m
+while m[n+1]and string.sub(m[n+1],1,1)~='~'do
+n=n+1
 end
-local o,p={},false
-${$CG}${$AQ}while i and not p and n+#o<j and k<g do
-k=k+1
-local q=AH(i*CG)
-local r=redis.call('ZRANGE',b,q,'+inf','BYSCORE','LIMIT','0',AH(f),'WITHSCORES')
-p=#r<2*f
-for v=1,#r,2 do
-local w=math.floor(tonumber(AQ(r[v+1]))/CG)
-if w>=i and n+#o<j then
-o[#o+1]=r[v]
-i=w+1
+local p,q={},false
+${$CG}${$AQ}while j and not q and o+#p<k and l<h do
+l=l+1
+local r=AH(j*CG)
+local s=redis.call('ZRANGE',b,r,'+inf','BYSCORE','LIMIT','0',AH(g),'WITHSCORES')
+q=#s<2*g
+for w=1,#s,2 do
+local x=math.floor(tonumber(AQ(s[w+1]))/CG)
+if x>=j and o+#p<k then
+p[#p+1]=s[w]
+j=x+1
 end
-p=p and w<i
+q=q and x<j
 end
 end
-${$FV}${$FW}local q=FW(c,o)
-${$AK}${$FZ}${$GB}${$GC}${$GD}${$FZ_}${$GB_}${$GD_}for u,v in ipairs(o)do
-AK(l,GD(q[v]or'').group)
+${$FX}${$FY}local r=FY(c,p)
+${$AK}${$GB}${$GD}${$GE}${$GF}${$GB_}${$GD_}${$GF_}for v,w in ipairs(p)do
+AK(m,GF(r[w]or'').group)
 end
-local r={}
-for v,w in ipairs(l)do
-l[v]=string.match(w,'^~?(.*)$')
-AK(r,'~g:'..l[v],'~s:'..l[v])
-AK(r,'~o:'..l[v])
+local s={}
+for w,x in ipairs(m)do
+m[w]=string.match(x,'^~?(.*)$')
+AK(s,'~g:'..m[w],'~s:'..m[w])
+AK(s,'~o:'..m[w])
 end
-${$AG}${$AP}local s=AP('HMGET',c,r)
-local t={'ok',p and''or i and'from '..AH(i)or'after '..h}
-${$DF}${$FX}${$DH}${$DJ}${$CK}${$CL}${$CM}${$DK}${$KC}${$FX_}for x,y in ipairs(l)do
-local z,aa,ab=s[3*x-2],s[3*x-1],KC(s[3*x]or nil)
-if FX(z)or DK(aa)then
+${$AG}${$AP}local t,u=AP('HMGET',c,s),nil
+${$AI}${$AJ}local function v()
+if not u then
+u=AJ(d)
+end
+return u
+end
+local w={'ok',q and''or j and'from '..AH(j)or'after '..i}
+${$DF}${$FZ}${$DH}${$DK}${$FI}${$FJ}${$CK}${$AL}${$CL}${$CM}${$DG}${$DL}${$DM}${$DN}${$DM_}${$KE}${$FZ_}for aa,ab in ipairs(m)do
+local ac,ad,ae=t[3*aa-2],t[3*aa-1],KE(t[3*aa]or nil)
+if FZ(ac)or DL(ad)then
 return{'newer_schema'}
 end
-local ac=CM(y,z,aa)
-local ad=x<=m or(ac.ready==0 and(x<=n or ab.waiting==0))
-if ad then
-AK(t,y,aa or'')
-AK(t,ac.ready,ac.working)
-AK(t,ac.limited,ab.waiting)
-AK(t,ab.stopped and ab.head or'')
+ad=DN(ad,v)
+local af=CM(ab,ac,ad)
+local ag=aa<=n or(af.ready==0 and(aa<=o or ae.waiting==0))
+if ag then
+AK(w,ab,ad)
+AK(w,af.ready,af.working)
+AK(w,af.limited,ae.waiting)
+AK(w,ae.stopped and ae.head or'')
 end
 end
-return t
+return w
 `;
   },
-  sha1: "8fc11d8c42fb53e94a171fe0c1522a57b97a8217",
-  keyLockingSha1: "7c84ebce33c310da5485ea637b641239c5df03a9",
+  sha1: "6c0b94d9ac9ec0b2e75ce68ff08d2168ea322da9",
+  keyLockingSha1: "c371f9360b131a7b205ef9c331624081121a4bc6",
 };

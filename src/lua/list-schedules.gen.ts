@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 
@@ -27,9 +27,9 @@ h[2]=c
 end
 ${$AG}${$AP}local i=AP('HMGET',b,h)
 local j={'ok',f}
-${$AK}${$FX}for n=1,#g-1,2 do
+${$AK}${$FZ}for n=1,#g-1,2 do
 local o=i[(n+1)/2]
-if FX(o)then
+if FZ(o)then
 return{'newer_schema'}
 elseif o then
 AK(j,g[n],tonumber(g[n+1]))
@@ -39,6 +39,6 @@ end
 return j
 `;
   },
-  sha1: "ce533ed4799f11d0446c68664d84bb8639d054f9",
-  keyLockingSha1: "3bbf0f6edc34930a3ddb0782c6468f6c5a4aea8d",
+  sha1: "8edddbc8f415460c8d85f8949f4d678fe7ded2a0",
+  keyLockingSha1: "d04def685ed9b9de7588124ff51608dae95f1422",
 };

@@ -4,29 +4,29 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $GF } from "./parts/without-payload.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GE_ } from "./parts/has-payload-later.gen.ts";
-import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $GH } from "./parts/without-payload.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GG_ } from "./parts/has-payload-later.gen.ts";
+import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -64,8 +64,8 @@ local n=ARGV[6]
 local o=ARGV[7]
 local p={working=d,delayed=e,expiry=g,dead=h}
 ${$C}${$DF}${$D}local q=D(l)
-${$FY}local r={working=FY.working,completed=FY.completed,rejected=FY.rejected}
-local s=r[i]or FY.waiting
+${$GA}local r={working=GA.working,completed=GA.completed,rejected=GA.rejected}
+local s=r[i]or GA.waiting
 local t='99999999999999999 -'
 ${$J}${$AH}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
@@ -169,8 +169,8 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$FZ}${$GB}${$GC}${$GD}${$FV}${$GF}${$FZ_}${$GB_}${$GD_}local function ah(ai)
-local aj=af and string.sub(ai.fixed,#GF(ai.fixed)+1)or''
+${$F}${$G}${$GB}${$GD}${$GE}${$GF}${$FX}${$GH}${$GB_}${$GD_}${$GF_}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#GH(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
 string.find(ai.id,ad.text,1,true)
@@ -184,9 +184,9 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AK}${$GE}${$GE_}local function al(am)
+${$E}${$H}${$AK}${$GG}${$GG_}local function al(am)
 local an=am.task
-if ai==g and not aj and an.state==FY.rejected and an.reason~='cancelled'then
+if ai==g and not aj and an.state==GA.rejected and an.reason~='cancelled'then
 aj=true
 return true
 elseif
@@ -197,13 +197,13 @@ or(ad and not ah(am))
 then
 return false
 elseif
-am.fixed==''and s==FY.waiting
-or not(GE(am.fixed)or am.fixed=='')
+am.fixed==''and s==GA.waiting
+or not(GG(am.fixed)or am.fixed=='')
 then
 am.left_alone=true
 return false
 end
-local ao,ap=GF(am.fixed),am.record or''
+local ao,ap=GH(am.fixed),am.record or''
 local aq=ac(string.sub(am.fixed,#ao+1))
 z=z+#ao+#aq+#ap
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
@@ -251,7 +251,7 @@ end
 local ao=l==''and i~='completed'
 ${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
 local aq,ar=j,A
-${$B}${$FX}${$GA}${$GG}${$GI}${$P}${$Q}${$GA_}${$FX_}${$GG_}${$GI_}while ar>0 do
+${$B}${$FZ}${$GC}${$GI}${$GK}${$P}${$Q}${$GC_}${$FZ_}${$GI_}${$GK_}while ar>0 do
 local as,at,au
 if i=='pending'then
 local av=o=='1'and t or K()
@@ -278,6 +278,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "1fbead5c92a694906065b12393839ae27c756528",
-  keyLockingSha1: "efa744683f0b10a2aa10ec0f0baf0fcebeaba4c3",
+  sha1: "65450dfe74a1ca6a4a40d5bf2d917396a9044726",
+  keyLockingSha1: "64a638e562e64f61119bd1632e73877e666e727c",
 };

@@ -2,35 +2,36 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
-import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
+import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
-import { $GO } from "./parts/bare-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
+import { $GQ } from "./parts/bare-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -42,38 +43,38 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $HC } from "./parts/worker-lease.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $HF } from "./parts/wait-again.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $HI } from "./parts/revoke.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KE, $JE_, $JF_ } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
-import { $IA } from "./parts/write-repairs.gen.ts";
-import { $JK } from "./parts/repair-entries.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
-import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
-import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KD } from "./parts/in-line.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GE_ } from "./parts/has-payload-later.gen.ts";
-import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $HE } from "./parts/worker-lease.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $BZ, $FT, $GU, $HD, $HF } from "./parts/note-detail.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $HH } from "./parts/wait-again.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $HK } from "./parts/revoke.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
+import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KG, $JG_, $JH_ } from "./parts/rare.gen.ts";
+import { $HX, $HZ, $IB, $JC, $JB } from "./parts/set-aside.gen.ts";
+import { $IC } from "./parts/write-repairs.gen.ts";
+import { $JM } from "./parts/repair-entries.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $FO_ } from "./parts/read-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
+import { $KF } from "./parts/in-line.gen.ts";
+import { $KL } from "./parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GG_ } from "./parts/has-payload-later.gen.ts";
+import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
 export const placeLost: Script = {
   name: "placeLost",
@@ -105,18 +106,18 @@ i,
 j,
 k
 )
-${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local p=HO(o,AJ(l))
+${$AH}${$FM}${$FN}${$AI}${$AJ}${$HM}${$HQ}local p=HQ(o,AJ(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$DF}${$AK}${$FX}${$DH}${$DJ}${$AG}${$AP}${$AQ}${$FV}${$DK}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}${$FX_}local v=HU(p,q)
+${$DF}${$AK}${$FZ}${$DH}${$DK}${$AG}${$AP}${$AQ}${$FX}${$DL}${$HN}${$HP}${$HT}${$HU}${$HV}${$HW}${$FZ_}local v=HW(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AM}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CF}${$FU}${$GM}${$GN}${$HP}${$HW}${$JB}${$KB}${$X_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local function w(x)
+${$GA}${$CY}${$GD}${$GE}${$GC}${$GI}${$AM}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CF}${$FW}${$GO}${$GP}${$HR}${$HY}${$JD}${$KD}${$X_}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -128,20 +129,20 @@ z.ghosts=ab>0 and AH(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=CJ(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=JB then
+if ad and ad.last_tag>=JD then
 ad.last_tag=0
 end
-GN(z,'pending',p.now)
+GP(z,'pending',p.now)
 X(aa,y,z,'back')
-HP(p,'place_missing',y)
+HR(p,'place_missing',y)
 else
-HP(p,'ghosts_wrong',y)
+HR(p,'ghosts_wrong',y)
 end
-local ac=z.state==FY.ghost and ab==0
+local ac=z.state==GA.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HW(p,x)
+x.record=not ac and HY(p,x)
 end
-${$FZ}${$GD}${$GI}${$FM}${$HA}${$AF}${$BY}${$GO}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$GR}${$HM}${$HQ}${$HV}${$HX}${$HY}${$HZ}${$IA}${$JA}${$IZ}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$FM_}${$KC}${$CR_}${$HF_}${$HG_}${$AE_}${$KD}${$KE}${$JE_}${$JF_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GE_}${$GI_}local x=JK(p,v,w)
+${$GB}${$GF}${$GK}${$FO}${$HC}${$AF}${$BY}${$GQ}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$GT}${$HO}${$HS}${$HX}${$HZ}${$IA}${$IB}${$IC}${$JC}${$JB}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$FO_}${$KE}${$CR_}${$HH_}${$HI_}${$AE_}${$KF}${$KG}${$JG_}${$JH_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GG_}${$GK_}local x=JM(p,v,w)
 if x then
 return x
 end
@@ -154,6 +155,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "26a0cfa4f7c2f6f23b0605a9023d489d461ac1bc",
-  keyLockingSha1: "2f8d787e949d19d2dc1d918c530665574c25db14",
+  sha1: "e7384a8a5eeb4ba5d2d663c779a5006a617a1949",
+  keyLockingSha1: "2067804552ea306c0e2f8b48ee185ac09dc0c46d",
 };

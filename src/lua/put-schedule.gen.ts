@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -24,7 +24,7 @@ local h=ARGV[5]
 local i=ARGV[6]
 local j=ARGV[7]
 local k=redis.call('HGET',b,'.'..f)or''
-${$FX}if FX(k)then
+${$FZ}if FZ(k)then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local function l()
@@ -70,6 +70,6 @@ local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "f724ba14068ae63ebd54021f6c9440a7b242a57a",
-  keyLockingSha1: "44b44495b15215949d33751c7d5d82a21c2082d1",
+  sha1: "31330b3399ab81830ef4da0805f6b7ff49c45319",
+  keyLockingSha1: "1ecbb234745871b8897f2f79c9a75ae9d1ea8659",
 };

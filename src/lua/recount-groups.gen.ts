@@ -3,33 +3,34 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -41,29 +42,29 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
-import { $IV, $IW, $IX, $IY, $KF, $KG, $KH } from "./parts/count-ready.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
-import { $KD } from "./parts/in-line.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GE_ } from "./parts/has-payload-later.gen.ts";
-import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
+import { $IX, $IY, $IZ, $JA, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $KF } from "./parts/in-line.gen.ts";
+import { $KL } from "./parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GG_ } from "./parts/has-payload-later.gen.ts";
+import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -80,23 +81,23 @@ local i=ARGV
 local j=3
 local k=200
 ${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local m=HO(l,AJ(g))
+${$AH}${$FM}${$FN}${$AI}${$AJ}${$HM}${$HQ}local m=HQ(l,AJ(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DF}${$DH}${$DJ}${$CK}${$CL}${$CM}local function r(s)
+${$DF}${$DH}${$DK}${$CK}${$CL}${$CM}local function r(s)
 if not q[s]then
 o[#o+1],q[s]=s,CM(s)
 end
 return q[s]
 end
-${$A}${$B}${$FY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$P}${$Q}${$CJ}${$GE}${$FV}${$FZ_}${$GA_}${$GB_}${$FX_}${$GD_}${$GE_}${$GG_}${$GI_}local function s(t,u)
+${$A}${$B}${$GA}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$CJ}${$GG}${$FX}${$GB_}${$GC_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CJ(x.task)and GE(x.fixed)then
+if CJ(x.task)and GG(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -107,16 +108,16 @@ local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=CM(x,h=='1'and i[w+2]or'')
 end
-${$CD}${$CW}${$CF}${$JB}${$IV}${$IW}if h~='1'and not(s(a,IV)and s(d,IW))then
+${$CD}${$CW}${$CF}${$JD}${$IX}${$IY}if h~='1'and not(s(a,IX)and s(d,IY))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CY}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FW}${$HE}${$FS}${$FT}${$HG}${$GR}${$HP}${$HR}${$IX}${$IY}${$KB}${$KC}${$CR_}${$X_}${$HG_}${$AE_}${$KD}${$KF}${$KG}${$KH}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}for x=1,#t,HA do
-CR(n,{unpack(t,x,math.min(x+HA-1,#t))})
-for ab=x,math.min(x+HA-1,#t)do
+${$CY}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FY}${$HG}${$FU}${$FV}${$HI}${$GT}${$HR}${$HT}${$IZ}${$JA}${$KD}${$KE}${$CR_}${$X_}${$HI_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}for x=1,#t,HC do
+CR(n,{unpack(t,x,math.min(x+HC-1,#t))})
+for ab=x,math.min(x+HC-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
@@ -125,25 +126,25 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CG))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FX(ae)and IX(ad,q[ac],ae or'')then
+if ah and not FZ(ae)and IZ(ad,q[ac],ae or'')then
 ad.changed=true
-HP(m,'group_wrong',ac)
-elseif ah and not FX(ae)and IY(m,ad)then
+HR(m,'group_wrong',ac)
+elseif ah and not FZ(ae)and JA(m,ad)then
 ad.changed=true
-HP(m,'timer_wrong',ac)
+HR(m,'timer_wrong',ac)
 end
 end
-KH(m,{unpack(o,x,math.min(x+HA-1,#o))})
+KJ(m,{unpack(o,x,math.min(x+HC-1,#o))})
 Z(n)
-local y=FQ(n)
+local y=FS(n)
 if y then
 return y
 end
-FK(n)
+FM(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "38cfd0a98c394c69c908f4b4e0d79859aff1dbd3",
-  keyLockingSha1: "a3c39fd37fc8542e892af15ca045d8624f7345e0",
+  sha1: "f957e90dd10d5849bb7c143100327c8e37c103fa",
+  keyLockingSha1: "cc5a5fe2a7fa98f0099bc7a19c09ef59c6ecbf52",
 };

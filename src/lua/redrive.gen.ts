@@ -4,34 +4,35 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $R, $FN, $S } from "./parts/place-after.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
-import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $R, $FP, $S } from "./parts/place-after.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
+import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -42,32 +43,32 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $HF } from "./parts/wait-again.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $JQ } from "./parts/record-wake.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
-import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
-import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GE_ } from "./parts/has-payload-later.gen.ts";
-import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $HH } from "./parts/wait-again.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
+import { $JS } from "./parts/record-wake.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $FO_ } from "./parts/read-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
+import { $KL } from "./parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GG_ } from "./parts/has-payload-later.gen.ts";
+import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -102,18 +103,18 @@ y[#y+1]=aa
 end
 local aa={}
 local ab,ac=false,false
-${$FY}${$GE}${$GE_}local function ad(ae,af)
+${$GA}${$GG}${$GG_}local function ad(ae,af)
 local ag,ah=ae.id,ae.task
-local ai=ah.state==FY.waiting
+local ai=ah.state==GA.waiting
 if aa[ag]then
 return false
 elseif#y==tonumber(j)then
 return true
-elseif ah.state==FY.ghost or ah.state==FY.deleted or(ai and ae.fixed=='')then
+elseif ah.state==GA.ghost or ah.state==GA.deleted or(ai and ae.fixed=='')then
 aa[ag]='not_found'
 elseif ae.lease~=''and ae.lease~=ah.lease_number then
 aa[ag]='lease_lost'
-elseif ah.state==FY.rejected and GE(ae.fixed)and ah.reason~=r then
+elseif ah.state==GA.rejected and GG(ae.fixed)and ah.reason~=r then
 aa[ag]='redriven'
 z(ae,af)
 else
@@ -125,24 +126,24 @@ end
 ${$E}${$F}${$G}${$H}local function ae(af,ag)
 if#y==tonumber(j)then
 return true
-elseif af.task.state~=FY.rejected or not GE(af.fixed)then
+elseif af.task.state~=GA.rejected or not GG(af.fixed)then
 af.left_alone=true
 elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$DH}${$DJ}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$FS}${$FT}${$HG}${$GR}${$KB}${$KC}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}local function af(ag,ah,ai,aj)
+${$CY}${$AK}${$FZ}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$HH}${$FU}${$FV}${$HI}${$GT}${$KD}${$KE}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}local function af(ag,ah,ai,aj)
 CR(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
 ab=ab or ap<=t
 ao.charged,ao.reason,ao.ended_at='0',nil,nil
-HF(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
+HH(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
 BY(ag,'redriven',ah[an])
 end
 ag.writes['ZREM expiry']=ah
 ag.writes['ZREM dead']=ah
-return FQ(ag)
+return FS(ag)
 end
 local ag={}
 for ak=8,#p,2 do
@@ -159,10 +160,10 @@ end
 local ai=math.min(tonumber(x.ended_before or u+1),u+1)
 ${$J}${$L}${$M}ag=M(h,w,s,ai)
 end
-${$A}${$B}${$FZ}${$GD}${$GI}${$P}${$FV}${$FZ_}${$GD_}${$GI_}local ai=P(f,ag,ah and ad or ae)
+${$A}${$B}${$GB}${$GF}${$GK}${$P}${$FX}${$GB_}${$GF_}${$GK_}local ai=P(f,ag,ah and ad or ae)
 local aj=#y
 if k~='1'then
-${$FK}${$FL}${$FM}${$FN}${$HA}${$S}${$DK}${$FM_}aj,ai=S(q,t,y,ai,af)
+${$FM}${$FN}${$FO}${$FP}${$HC}${$S}${$DL}${$FO_}aj,ai=S(q,t,y,ai,af)
 if not ai then
 return aj
 end
@@ -176,10 +177,10 @@ end
 if ak~=''then
 ak=u..' '..AH(math.ceil(v+aj*l))..' '..ak
 end
-${$JL}${$JM}${$JO}${$JN}${$JQ}local al=o~=''
+${$JN}${$JO}${$JQ}${$JP}${$JS}local al=o~=''
 and k~='1'
 and(ab or ac)
-and JQ(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
+and JS(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
 ${$Q}local am={'ok',aj,ak,Q(ag,ai),al and 1 or 0}
 for aq=1,ah and ai or 0 do
 am[aq+5]=ag[aq].left_alone and'newer_schema'or aa[ag[aq].id]or'not_found'
@@ -187,6 +188,6 @@ end
 return am
 `;
   },
-  sha1: "51b0af467d22e316e641066309ec445099db82af",
-  keyLockingSha1: "286b14240959e0d8fbcce51ac58e06f46adfe211",
+  sha1: "a3f855f6b20f71f0ad9c30204fb93b9f11e34e15",
+  keyLockingSha1: "188e33934477821b54b643d652a561ce316cfea5",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
 
 export const renameKeys: Script = {
   name: "renameKeys",
@@ -38,7 +38,7 @@ local ab=KEYS[28]
 local ac=ARGV[1]
 local ad=redis.pcall('GET',g)
 if type(ad)=='string'then
-${$FX}if FX(ad)then
+${$FZ}if FZ(ad)then
 return{'newer_schema'}
 elseif not string.find(ad,'^1;')then
 redis.call('HLEN',g)
@@ -94,6 +94,6 @@ redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
 return{'ok',tonumber((string.match(ad,'^1;(%d+)$')))}
 `;
   },
-  sha1: "3ee70fcf8f77c5f7843b87acf553adaf08772e1d",
-  keyLockingSha1: "d784c90e63a2b22e3c82186a1f4fb6ab5ad59e46",
+  sha1: "dfb59ffef836f4a22c3969620319d8802b6d327d",
+  keyLockingSha1: "f1d0ccece20f17f92fcccbecf122bef536c3f14b",
 };

@@ -2,29 +2,30 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -39,26 +40,28 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $DL } from "./parts/format-settings.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
-import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
-import { $IA } from "./parts/write-repairs.gen.ts";
-import { $IC, $ID, $IE, $IG, $IH, $DL_, $IC_ } from "./parts/settings.gen.ts";
-import { $IR, $IS, $IT, $IU, $IU_ } from "./parts/pairs.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $DI, $DJ } from "./parts/shares.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DM } from "./parts/format-settings.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
+import { $HX, $HZ, $IB, $JC, $JB } from "./parts/set-aside.gen.ts";
+import { $IC } from "./parts/write-repairs.gen.ts";
+import { $IE, $IG, $IH, $II, $IJ, $IE_ } from "./parts/settings.gen.ts";
+import { $IT, $IU, $IV, $IW, $IW_ } from "./parts/pairs.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $DM_ } from "./parts/format-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $KL } from "./parts/blocked.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
 
 export const repairControl: Script = {
   name: "repairControl",
@@ -75,21 +78,21 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$AV}local l=AV(nil,a,b,c,nil,d,e,f,nil,g)
-${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local m=HO(l,AJ(i))
+${$AH}${$FM}${$FN}${$AI}${$AJ}${$HM}${$HQ}local m=HQ(l,AJ(i))
 local n={}
-${$IR}${$IS}${$IT}for r,s in ipairs(redis.call('HMGET',e,unpack(IT)))do
-n[IT[r]]=s
+${$IT}${$IU}${$IV}for r,s in ipairs(redis.call('HMGET',e,unpack(IV)))do
+n[IV[r]]=s
 end
-${$FX}${$DK}${$FX_}if DK(n['~set'])then
+${$FZ}${$DL}${$FZ_}if DL(n['~set'])then
 return{'newer_schema'}
 end
 ${$AQ}${$AR}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AR(g)}
 o.timer=tonumber(AQ(redis.call('ZSCORE',d,'~w')))
-${$DF}${$AK}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CE}${$CC}${$AL}${$CO}${$CQ}${$CP}${$FT}${$DG}${$DL}${$HP}${$HV}${$HX}${$IC}${$ID}${$IE}${$IG}${$IH}${$JA}${$IZ}${$JB}${$IU}${$DL_}${$KC}${$IC_}${$IU_}IU(m,n,o)
+${$DF}${$AK}${$DH}${$DK}${$FI}${$FJ}${$CD}${$CE}${$CC}${$AL}${$CO}${$CQ}${$CP}${$FV}${$DG}${$DI}${$DJ}${$DM}${$HR}${$HX}${$HZ}${$IE}${$IG}${$IH}${$II}${$IJ}${$JC}${$JB}${$JD}${$IW}${$DM_}${$KE}${$IE_}${$IW_}IW(m,n,o)
 local p={}
-for t=1,#IR,2 do
-p[IR[t]]=IR[t+1]
+for t=1,#IT,2 do
+p[IT[t]]=IT[t+1]
 end
 local function q()
 local r=''
@@ -104,7 +107,7 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and q()==j
-HX(m,w,n[w],ac and AH(x)or n[w])
+HZ(m,w,n[w],ac and AH(x)or n[w])
 elseif
 aa==x
 and ab==y
@@ -112,19 +115,19 @@ and aa-ab~=z
 and q()==j
 then
 local ac=aa-ab<z and v or w
-HX(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
-HP(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HZ(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
+HR(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$FY}${$CY}${$GB}${$GC}${$GA}${$GG}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$CL}${$CN}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$HG}${$GR}${$HR}${$HZ}${$IA}${$KB}${$CR_}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GA_}${$GJ_}${$GB_}${$GG_}${$GL_}local r=IA(m)
+${$GA}${$CY}${$GD}${$GE}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$CL}${$CN}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$HI}${$GT}${$HT}${$IB}${$IC}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local r=IC(m)
 local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IR)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IT)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "7e92fd47f344c924536e0ea9034daa99432e6663",
-  keyLockingSha1: "78aa165f51469016bfeed798098916103bf3c1cf",
+  sha1: "80c0dd91cb30f09007f5e99137717b1737454589",
+  keyLockingSha1: "04b47cc2fb584271d301b2f21344f30ea49aa934",
 };

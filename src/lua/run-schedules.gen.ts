@@ -5,23 +5,24 @@ import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -34,11 +35,11 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DS } from "./parts/remaining.gen.ts";
-import { $DT, $FP } from "./parts/places-left.gen.ts";
+import { $DU } from "./parts/remaining.gen.ts";
+import { $DV, $FR } from "./parts/places-left.gen.ts";
 
 export const runSchedules: Script = {
   name: "runSchedules",
@@ -57,7 +58,7 @@ local k=5
 local l=8000000
 local m=16
 ${$AV}local n=AV(a,b,c,d,nil,e,f)
-${$AH}${$FK}${$FL}${$AI}${$AJ}local o=FL(n,AJ(i))
+${$AH}${$FM}${$FN}${$AI}${$AJ}local o=FN(n,AJ(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped','~slots'}
 for v=1,p do
@@ -67,12 +68,12 @@ for ad in string.gmatch(z,'%d+')do
 r[#r+1]=w..'.'..ad
 end
 end
-${$FV}${$FW}local s=FW(f,r)
-${$DF}${$FX}${$DH}${$DJ}${$FM}if FX(s['~slots'])or FM(o,s['~set'],s['~stats'])then
+${$FX}${$FY}local s=FY(f,r)
+${$DF}${$FZ}${$DH}${$DK}${$FO}if FZ(s['~slots'])or FO(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
-${$DS}${$DT}local u,v,w=DT(o.settings,n,s),0,false
+${$DU}${$DV}local u,v,w=DV(o.settings,n,s),0,false
 local x={o='last_occurrence'}
 local y={}
 ${$AK}local function z(aa)
@@ -97,7 +98,7 @@ local ah=string.gsub(ae,';h=%d+',';h='..AH(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
 return'1;'..AH(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$CY}${$FZ}${$GB}${$GC}${$GD}${$BY}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}local function ab(ac,ad)
+${$CY}${$GB}${$GD}${$GE}${$GF}${$BY}${$FI}${$FJ}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -110,9 +111,9 @@ elseif u<1 or v>l then
 w=w or u<1
 return aj,ak,ao
 end
-local ar=GD(aq)
+local ar=GF(aq)
 CR(o,{ar})
-FH(o,'HSET tasks',ap,aq)
+FJ(o,'HSET tasks',ap,aq)
 X(o,ap,ar,'back')
 BY(o,'enqueued',ap)
 aj=aj+1
@@ -149,17 +150,17 @@ AK(ac,an,tonumber(ap))
 AK(ac,aq)
 end
 ac[2]=w and 1 or 0
-${$AM}${$AA}${$CN}${$CQ}${$FI}${$AE}${$CB}${$FO}FO(o)
-${$AN}${$AS}${$FP}local af=FP(o,{['~stats']=s['~stats']})
+${$AM}${$AA}${$CN}${$CQ}${$FK}${$AE}${$CB}${$FQ}FQ(o)
+${$AN}${$AS}${$FR}local af=FR(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$AO}${$AU}${$FF}${$FJ}${$FQ}FQ(o)
+${$AO}${$AU}${$FH}${$FL}${$FS}FS(o)
 AN('HSET',h,ad)
 AN('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "4511fdd782c0f768dcc9f576cb573ce1d318682b",
-  keyLockingSha1: "1944688bbbde5865be12ec74b29b5c99b4ed3107",
+  sha1: "e9638bd07a0ca697b1e8115c21480a67d0d0a36f",
+  keyLockingSha1: "d2721741b9b0166632dc80ca651b86eb82d9a65c",
 };

@@ -2,35 +2,36 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
-import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
+import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
-import { $GO } from "./parts/bare-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
+import { $GQ } from "./parts/bare-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -42,45 +43,47 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $HC } from "./parts/worker-lease.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $JV } from "./parts/leases-of.gen.ts";
-import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $HF } from "./parts/wait-again.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $HI } from "./parts/revoke.gen.ts";
-import { $JT } from "./parts/lost-for.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $HE } from "./parts/worker-lease.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $JX } from "./parts/leases-of.gen.ts";
+import { $BZ, $FT, $GU, $HD, $HF } from "./parts/note-detail.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $HH } from "./parts/wait-again.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $HK } from "./parts/revoke.gen.ts";
+import { $JV } from "./parts/lost-for.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $DL } from "./parts/format-settings.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $HK, $HO, $HP, $HR, $JB } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JC, $JD, $JE, $JF, $JG, $JH, $JI, $JJ, $KE, $JE_, $JF_ } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $JA, $IZ } from "./parts/set-aside.gen.ts";
-import { $IA } from "./parts/write-repairs.gen.ts";
-import { $IB } from "./parts/blank.gen.ts";
-import { $IC, $ID, $IE, $IG, $IH, $DL_, $IC_ } from "./parts/settings.gen.ts";
-import { $II, $IJ, $IK, $IL, $IM, $IO, $IP, $IQ, $IM_, $IQ_ } from "./parts/repair-group-settings.gen.ts";
-import { $JK } from "./parts/repair-entries.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
-import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
-import { $HF_, $HF__ } from "./parts/wait-again-later.gen.ts";
-import { $KD } from "./parts/in-line.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GE_ } from "./parts/has-payload-later.gen.ts";
-import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $DI, $DJ } from "./parts/shares.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DM } from "./parts/format-settings.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
+import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KG, $JG_, $JH_ } from "./parts/rare.gen.ts";
+import { $HX, $HZ, $IB, $JC, $JB } from "./parts/set-aside.gen.ts";
+import { $IC } from "./parts/write-repairs.gen.ts";
+import { $ID } from "./parts/blank.gen.ts";
+import { $IE, $IG, $IH, $II, $IJ, $IE_ } from "./parts/settings.gen.ts";
+import { $IK, $IL, $IM, $IO, $IP, $IQ, $IR, $IS, $IP_, $IS_ } from "./parts/repair-group-settings.gen.ts";
+import { $JM } from "./parts/repair-entries.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $FO_ } from "./parts/read-settings-later.gen.ts";
+import { $DM_ } from "./parts/format-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
+import { $KF } from "./parts/in-line.gen.ts";
+import { $KL } from "./parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GG_ } from "./parts/has-payload-later.gen.ts";
+import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
 export const scan: Script = {
   name: "scan",
@@ -113,7 +116,7 @@ i,
 j,
 k
 )
-${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local q=HO(p,AJ(l))
+${$AH}${$FM}${$FN}${$AI}${$AJ}${$HM}${$HQ}local q=HQ(p,AJ(l))
 local r,s,t,u={},{},{},{}
 ${$AK}local function v()
 local w=tonumber(n)
@@ -126,7 +129,7 @@ AK(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or AH(w+#x),y,z
 end
-${$AG}${$AP}${$HP}${$HQ}${$HS}${$IL}local function w()
+${$AG}${$AP}${$HR}${$HS}${$HU}${$IO}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -135,24 +138,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IL(q,z)
+IO(q,z)
 return x[1],y
 end
-${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$AL}${$FT}${$JT}${$DG}${$DK}${$DL}${$HR}${$HV}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IQ}${$DL_}${$KC}${$IC_}${$KE}${$IQ_}${$FX_}local function x()
+${$DF}${$FZ}${$DH}${$DK}${$FI}${$FJ}${$AL}${$FV}${$JV}${$DG}${$DI}${$DJ}${$DL}${$DM}${$HT}${$HX}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IS}${$DM_}${$KE}${$IE_}${$KG}${$IS_}${$FZ_}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IQ(q,y[2])
+local z,aa=IS(q,y[2])
 r=aa
 return y[1],z
 end
-${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$HG}${$HI}${$GR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$JA}${$IZ}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$KB}${$FM_}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KD}${$JE_}${$JF_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GA_}${$GJ_}${$GB_}${$GD_}${$GE_}${$GG_}${$GI_}${$GL_}local function y(z,aa)
-local ab,ac=HU(q,z),{}
+${$GA}${$CY}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FO}${$HC}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$GQ}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$HI}${$HK}${$GT}${$HN}${$HO}${$HP}${$HV}${$HW}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$JC}${$JB}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KF}${$JG_}${$JH_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function y(z,aa)
+local ab,ac=HW(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=JK(q,ab)
+local ad=JM(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -161,7 +164,7 @@ AK(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 AK(ac,ao)
-HP(q,ai.live and'two_places'or'payload_missing',ai.id)
+HR(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=CF(tonumber(ai.fair or 0))
@@ -173,24 +176,24 @@ AK(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or IB(q,ac)
+return ad or ID(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IO}IO(q,ab)
-ad=IA(q)
+${$IQ}IQ(q,ab)
+ad=IC(q)
 elseif m=='fair-by-group'then
-${$IM}${$IM_}IM(q,ab)
+${$IP}${$IP_}IP(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=IA(q)
+ad=IC(q)
 end
 elseif m=='workers'then
-${$JV}${$IP}IP(q,ab)
-ad=IA(q)
+${$JX}${$IR}IR(q,ab)
+ad=IC(q)
 else
 ad=y(ab,ac)
 end
@@ -200,6 +203,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "764a1f29a4274ff675da25c67b8504fb5070ca24",
-  keyLockingSha1: "107e4d0b99614291f89e70c65a4a7bfa4d787d29",
+  sha1: "b12d6fead14464aa99352db36a41fd5322713cf1",
+  keyLockingSha1: "f1c0e9781e138844675e2d13ffc0a2885ff27018",
 };

@@ -4,22 +4,24 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DI, $DP } from "./parts/totals.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $DL } from "./parts/format-settings.gen.ts";
-import { $DS } from "./parts/remaining.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $JQ } from "./parts/record-wake.gen.ts";
+import { $DI, $DJ } from "./parts/shares.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DM } from "./parts/format-settings.gen.ts";
+import { $DR } from "./parts/convert-counts.gen.ts";
+import { $DU } from "./parts/remaining.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
+import { $JS } from "./parts/record-wake.gen.ts";
 
 export const setShares: Script = {
   name: "setShares",
@@ -36,54 +38,55 @@ local i=ARGV[4]
 local j=ARGV[5]
 local k=ARGV[6]
 local l=redis.call('HMGET',e,'~set','~rate','~ghosts','~dropped','~wake')
-${$FX}${$DK}if DK(l[1])then
+${$FZ}${$DL}if DL(l[1])then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local m,n=AJ(f),l[2]or''
-${$DF}${$DH}${$DJ}local o,p=DJ(l[1]),DJ(l[1])
-if o.shares and tonumber(o.shares)>tonumber(g)then
-return{'older',tonumber(o.shares)}
+${$DF}${$DH}${$DK}local o,p=DK(l[1]),DK(l[1])
+${$DI}local q=o[DI]
+if q and tonumber(q)>tonumber(g)then
+return{'older',tonumber(q)}
 end
-p.shares=g
+p[DI]=g
 p.max_working=h~=''and h or nil
 p.rate=i~=''and i or nil
 p.max_pending=j~=''and j or nil
-if not o.shares then
-${$DI}for t,u in pairs(DI)do
-p[u]=p[u]or o[t]
+if not q then
+${$DJ}for u,v in pairs(DJ)do
+p[v]=p[v]or o[u]
 end
 end
-local q={}
+local r={}
 if o.rate and p.rate and o.rate~=i then
-${$DM}${$DP}n=DP(n,o.rate,i,m)
-${$AK}AK(q,'~rate',n)
+${$DP}${$DR}n=DR(n,o.rate,i,m)
+${$AK}AK(r,'~rate',n)
 end
-if o.shares~=g then
-${$AK}${$AL}${$DG}${$DL}AK(q,'~set',DL(p))
+if q~=g then
+${$AK}${$AL}${$DG}${$DM}AK(r,'~set',DM(p))
 end
-if#q>0 then
-${$AS}${$AU}local r=AU(e,q)
-if r then
-return r
+if#r>0 then
+${$AS}${$AU}local s=AU(e,r)
+if s then
+return s
 end
 end
-local r=0
+local s=0
 if p.rate then
-${$DM}local s=DM(i)
-${$AK}${$DN}r=s-DN(i,n,m,0)
+${$DP}local t=DP(i)
+${$AK}${$DQ}s=t-DQ(i,n,m,0)
 end
-${$DS}local s=redis.call('LLEN',a)
--DS({['~ghosts']=l[3],['~dropped']=l[4]},'~ghosts','~dropped')
+${$DU}local t=redis.call('LLEN',a)
+-DU({['~ghosts']=l[3],['~dropped']=l[4]},'~ghosts','~dropped')
 +redis.call('ZCARD',b)
 +redis.call('ZCARD',c)
-local t=p.max_working~=o.max_working or p.rate~=o.rate
-${$AL}${$AS}${$AU}${$JL}${$JM}${$JO}${$DG}${$DL}${$JN}${$JQ}local u=k~=''
-and t
-and s>0
-and JQ(e,{l[5],DL(p)},m,k)
-return{'ok',s,redis.call('ZCARD',d),r,u and 1 or 0}
+local u=p.max_working~=o.max_working or p.rate~=o.rate
+${$AL}${$AS}${$AU}${$JN}${$JO}${$JQ}${$DG}${$DM}${$JP}${$JS}local v=k~=''
+and u
+and t>0
+and JS(e,{l[5],DM(p)},m,k)
+return{'ok',t,redis.call('ZCARD',d),s,v and 1 or 0}
 `;
   },
-  sha1: "ea4d96200ca552ed5eb1a95b00eebe3fb23fe6a2",
-  keyLockingSha1: "57f39b815ccd19b59cf4e15b307a5a977ff7ae00",
+  sha1: "11af1ecde01d575f1db2c56e5b2e5855e2497b44",
+  keyLockingSha1: "7065cf027d94500f47d60841a8df00fafd9e64ad",
 };

@@ -2,32 +2,44 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
+import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
+import { $AI } from "./parts/clock-text.gen.ts";
+import { $AJ } from "./parts/clock.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $DG } from "./parts/format-named.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $DM } from "./parts/format-settings.gen.ts";
+import { $DN } from "./parts/current-settings.gen.ts";
+import { $DM_ } from "./parts/format-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
 
 export const settings: Script = {
   name: "settings",
   get source() {
     return `local a=KEYS[1]
 local b=ARGV[1]
-local c=b==''and'~set'or'~s:'..b
-local d=redis.call('HMGET',a,c,'~g:'..b,'~o:'..b)
-${$FX}${$DK}${$FX_}if DK(d[1])or FX(d[2])then
+local c=ARGV[2]
+local d=c==''and'~set'or'~s:'..c
+local e=redis.call('HMGET',a,d,'~g:'..c,'~o:'..c)
+${$FZ}${$DL}${$FZ_}if DL(e[1])or FZ(e[2])then
 return{'newer_schema'}
 end
-${$DF}${$DH}${$DJ}${$CK}${$CL}${$CM}local e=CM(b,b~=''and d[2]or'',d[1])
-${$KC}local f=KC(d[3]or nil)
-local g={'ok',d[1]or'',e.ready,e.working,e.limited,f.waiting}
-${$AK}AK(g,f.stopped and f.head or'')
-return g
+${$DF}${$AH}${$AK}${$DH}${$DK}${$FI}${$FJ}${$AL}${$AI}${$AJ}${$DG}${$DM}${$DN}${$DM_}local f=DN(e[1],function()
+return AJ(b)
+end)
+${$CK}${$CL}${$CM}local g=CM(c,c~=''and e[2]or'',f)
+${$KE}local h=KE(e[3]or nil)
+local i={'ok',f,g.ready,g.working,g.limited,h.waiting}
+AK(i,h.stopped and h.head or'')
+return i
 `;
   },
-  sha1: "4113689b93fe2cf3dea4ec4350f1fefef895708f",
-  keyLockingSha1: "c2b6791e0c105d0dfe0a6fb08611e915724bf86a",
+  sha1: "93f6a2f271dae6ef73c98aad1fbfa88ee8de41d5",
+  keyLockingSha1: "45d1df91c4b056a617951fd65652b13e79ffa149",
 };

@@ -2,36 +2,37 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
-import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
+import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
-import { $DB, $AD, $AT, $AZ, $BA, $BB, $EQ, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DQ, $DR, $EK, $EL, $EN, $ER, $EO, $EP, $ES, $ET, $BM, $BQ } from "./parts/take-turn.gen.ts";
+import { $DB, $AD, $AT, $AZ, $BA, $BB, $ES, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DS, $DT, $EM, $EN, $EP, $ET, $EQ, $ER, $EU, $EV, $BM, $BQ } from "./parts/take-turn.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -44,34 +45,35 @@ import { $AR } from "./parts/lowest-score.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EM, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
-import { $EJ, $EH, $BI, $EI, $JP, $EW } from "./parts/read-waiting.gen.ts";
+import { $AW, $AX, $EO, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
+import { $EL, $EJ, $BI, $EK, $EY } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $HC } from "./parts/worker-lease.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $HE } from "./parts/worker-lease.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $FY } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $KA, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
-import { $JS } from "./parts/forgotten-after.gen.ts";
-import { $JV } from "./parts/leases-of.gen.ts";
-import { $JW, $JY, $JZ } from "./parts/unregister-workers.gen.ts";
-import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $HF } from "./parts/wait-again.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $HI } from "./parts/revoke.gen.ts";
-import { $JT } from "./parts/lost-for.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $JU } from "./parts/note-worker.gen.ts";
-import { $EU } from "./parts/plain.gen.ts";
-import { $EV } from "./parts/try-store.gen.ts";
-import { $GH } from "./parts/working-record.gen.ts";
-import { $GT, $EX, $EY, $GU, $GV } from "./parts/settlement.gen.ts";
-import { $HH } from "./parts/put-deadlines.gen.ts";
+import { $BP, $BU, $BN, $KC, $BR, $BT, $BV, $HL } from "./parts/look-ahead.gen.ts";
+import { $JU } from "./parts/forgotten-after.gen.ts";
+import { $JX } from "./parts/leases-of.gen.ts";
+import { $JY, $KA, $KB } from "./parts/unregister-workers.gen.ts";
+import { $BZ, $FT, $GU, $HD, $HF } from "./parts/note-detail.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $HH } from "./parts/wait-again.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $HK } from "./parts/revoke.gen.ts";
+import { $JV } from "./parts/lost-for.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $JW } from "./parts/note-worker.gen.ts";
+import { $EW } from "./parts/plain.gen.ts";
+import { $EX } from "./parts/try-store.gen.ts";
+import { $JR } from "./parts/asleep-text.gen.ts";
+import { $GJ } from "./parts/working-record.gen.ts";
+import { $GV, $EZ, $FA, $GW, $GX } from "./parts/settlement.gen.ts";
+import { $HJ } from "./parts/put-deadlines.gen.ts";
 
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
@@ -102,8 +104,8 @@ local w=10
 ${$AH}${$AI}local x,y=AI(l),tonumber(m)
 ${$BI}local z=BI(o,y)
 local aa,ab,ac,ad,ae
-${$AG}${$EU}local af=EU and r==''and#v+2*y<=AG
-${$GT}for aj=w+3,#v,GT do
+${$AG}${$EW}local af=EW and r==''and#v+2*y<=AG
+${$GV}for aj=w+3,#v,GV do
 af=af and v[aj]=='complete'
 end
 if af then
@@ -115,17 +117,17 @@ ac=redis.call('RPOP',a,m)
 if not ac then
 ac={}
 end
-${$EI}local aj=EI(ac,1)
-${$EJ}${$GU}local ak=EJ(g,z,ac,1,aj,GU({},v,w))
-${$EH}aa={ak[3],ak[4],unpack(ak,EH+2*aj+1,#ak)}
+${$EK}local aj=EK(ac,1)
+${$EL}${$GW}local ak=EL(g,z,ac,1,aj,GW({},v,w))
+${$EJ}aa={ak[3],ak[4],unpack(ak,EJ+2*aj+1,#ak)}
 local al,am,an
 if not ak.err then
-${$AF}${$GK}${$FU}${$FS}${$GH}${$EX}al,am,an=EX(e,h,v,w,aa,x)
+${$AF}${$GM}${$FW}${$FU}${$GJ}${$EZ}al,am,an=EZ(e,h,v,w,aa,x)
 end
 local ao={ak}
 af=al
 if af and#ac<y then
-${$JL}local ap,aq,ar,as=JL(ak[EH])
+${$JN}local ap,aq,ar,as=JN(ak[EJ])
 ai=0
 if t==''or ah<as or ah>=as+tonumber(t)then
 ${$AQ}${$AR}${$BO}${$BP}${$BQ}af,ae=BQ(e,f,ag)
@@ -133,21 +135,21 @@ if af then
 ai=ae.next_due
 end
 if af and t~=''then
-${$JM}ak[EH]=JM(ap,aq,ar,ah)
+${$JO}ak[EJ]=JO(ap,aq,ar,ah)
 if aq==0 then
-${$AK}AK(am,'~wake',ak[EH])
+${$AK}AK(am,'~wake',ak[EJ])
 end
 end
 end
 end
 if af then
-${$AK}${$GK}${$JL}${$JM}${$JO}${$EV}${$JP}${$EW}ad=
-EW(e,g,ac,ao,z,o,p,n,q,ag,ai,am)
+${$AK}${$GM}${$JN}${$JO}${$JQ}${$EX}${$JR}${$EY}ad=
+EY(e,g,ac,ao,z,o,p,n,q,ag,ai,am)
 end
 if ad then
 return{al,ad}
 end
-${$EV}${$EY}if al and EY(g,h,am,an)then
+${$EX}${$FA}if al and FA(g,h,am,an)then
 ab=al
 else
 ae=nil
@@ -174,11 +176,11 @@ local ah=
 ah.worker,ah.info,ah.test_now=r,s,l
 ah.now=tonumber(x)
 if not ab then
-${$DF}${$FY}${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$GU}${$HH}${$GV}local ai,aj=pcall(function()
+${$DF}${$GA}${$CY}${$AK}${$FZ}${$GD}${$GE}${$GC}${$GI}${$FM}${$FN}${$DH}${$DK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$GW}${$HJ}${$GX}local ai,aj=pcall(function()
 if not aa then
-aa=AP('HMGET',g,GU({'~set','~stats'},v,w))
+aa=AP('HMGET',g,GW({'~set','~stats'},v,w))
 end
-return GV(ag,ah.now,u,v,w,aa)
+return GX(ag,ah.now,u,v,w,aa)
 end)
 if ai then
 ab=aj
@@ -190,10 +192,10 @@ AN('RPUSH',a,AO(ac or{},1))
 return ab
 end
 end
-${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EM}${$GE}${$AY}${$AZ}${$BA}${$EJ}${$BB}${$CM}${$CP}${$CR}${$EH}${$EQ}${$BC}${$BD}${$BE}${$FU}${$GM}${$GN}${$HC}${$BF}${$BG}${$CA}${$CB}${$FO}${$BH}${$BK}${$BL}${$FF}${$FJ}${$FQ}${$FV}${$FW}${$BS}${$DC}${$DD}${$DE}${$DQ}${$DR}${$EI}${$EK}${$EL}${$EN}${$BO}${$BP}${$BU}${$BN}${$JS}${$JV}${$JW}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JT}${$JY}${$JZ}${$KA}${$BR}${$BT}${$BV}${$HJ}${$ER}${$EO}${$EP}${$ES}${$ET}${$JL}${$JM}${$JO}${$JU}${$BM}ad=BM(ag,ah,ac,ae)
+${$DF}${$GA}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FM}${$FN}${$DH}${$DK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EO}${$GG}${$AY}${$AZ}${$BA}${$EL}${$BB}${$CM}${$CP}${$CR}${$EJ}${$ES}${$BC}${$BD}${$BE}${$FW}${$GO}${$GP}${$HE}${$BF}${$BG}${$CA}${$CB}${$FQ}${$BH}${$BK}${$BL}${$FH}${$FL}${$FS}${$FX}${$FY}${$BS}${$DC}${$DD}${$DE}${$DS}${$DT}${$EK}${$EM}${$EN}${$EP}${$BO}${$BP}${$BU}${$BN}${$JU}${$JX}${$JY}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$JV}${$KA}${$KB}${$KC}${$BR}${$BT}${$BV}${$HL}${$ET}${$EQ}${$ER}${$EU}${$EV}${$JN}${$JO}${$JQ}${$JW}${$BM}ad=BM(ag,ah,ac,ae)
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "bd61adbd91dc90632befb5913eaa4b8657fa76a3",
-  keyLockingSha1: "47feab29f8c09d8e11a55e43f0f4b494940416c9",
+  sha1: "8b366922929318aa65723d9259512bed7a7a8bbe",
+  keyLockingSha1: "c2e6553d6e0518de828bbfa5b05503ef27a5d2ab",
 };

@@ -2,32 +2,33 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -38,30 +39,30 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GE } from "./parts/has-payload.gen.ts";
+import { $GG } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $FV } from "./parts/first-line.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $JQ } from "./parts/record-wake.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "./parts/lines.gen.ts";
-import { $FM_ } from "./parts/read-settings-later.gen.ts";
-import { $KC } from "./parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "./parts/make-ready-later.gen.ts";
-import { $KJ } from "./parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "./parts/changing-fields-later.gen.ts";
-import { $GB_ } from "./parts/texts-later.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
-import { $GE_ } from "./parts/has-payload-later.gen.ts";
-import { $GI_ } from "./parts/parse-with-later.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $FX } from "./parts/first-line.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
+import { $JS } from "./parts/record-wake.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $FO_ } from "./parts/read-settings-later.gen.ts";
+import { $KE } from "./parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $KL } from "./parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
+import { $GD_ } from "./parts/texts-later.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $GG_ } from "./parts/has-payload-later.gen.ts";
+import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
 export const skip: Script = {
   name: "skip",
@@ -74,30 +75,30 @@ local e=KEYS[5]
 local f=ARGV[1]
 local g=ARGV[2]
 local h=ARGV[3]
-${$FK}${$FL}${$AV}local i=FL(AV(nil,a,b,c,nil,d,e))
+${$FM}${$FN}${$AV}local i=FN(AV(nil,a,b,c,nil,d,e))
 local j=redis.call('HMGET',e,g,'.'..g,'~set','~stats','~wake')
 local k,l=j[1],j[2]
-${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}${$FX_}if FX(k)or FX(l)or FM(i,j[3],j[4])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$DL}${$FO_}${$FZ_}if FZ(k)or FZ(l)or FO(i,j[3],j[4])then
 return{'newer_schema'}
 end
-${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FV}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}local m=GI(k or'',l)
-${$GE}${$GE_}if not k or m.state==FY.ghost or m.state==FY.deleted then
+${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FX}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}local m=GK(k or'',l)
+${$GG}${$GG_}if not k or m.state==GA.ghost or m.state==GA.deleted then
 return{'not_found'}
-elseif m.state~=FY.rejected or not GE(k)then
+elseif m.state~=GA.rejected or not GG(k)then
 return{'not_dead_letter'}
 end
 ${$AH}${$AI}${$AJ}i.now=AJ(f)
-${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KC}${$CR_}CR(i,{m})
-${$CY}${$FG}${$FH}${$CD}${$CG}${$CF}${$KB}local n=KB.leave_stopped(i,m,g)
-${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$FS}${$FT}${$HG}${$GR}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}local o=n and FQ(i)
+${$AK}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KE}${$CR_}CR(i,{m})
+${$CY}${$FI}${$FJ}${$CD}${$CG}${$CF}${$KD}local n=KD.leave_stopped(i,m,g)
+${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$GT}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}local o=n and FS(i)
 if o then
 return o
 end
 local p=h~=''and redis.call('EXISTS',a)>0
-${$JL}${$JM}${$JO}${$JN}${$JQ}local q=p and JQ(e,{j[5],j[3]},i.now,h,not n and 0)
+${$JN}${$JO}${$JQ}${$JP}${$JS}local q=p and JS(e,{j[5],j[3]},i.now,h,not n and 0)
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "aa7af63caa31cf1979ddb1cbdb8597f754f36098",
-  keyLockingSha1: "898c4430d96ae33cca8e7a617f06a33743034fb1",
+  sha1: "024628671f2e4625e752908d3e6fcb54ecc478c9",
+  keyLockingSha1: "3e423b80bdf99f99710d37cf668b1d6f7482a386",
 };

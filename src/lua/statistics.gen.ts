@@ -4,15 +4,15 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
-import { $DK } from "./parts/newer-settings.gen.ts";
-import { $GW } from "./parts/statistics-fields.gen.ts";
-import { $GX, $GY } from "./parts/append-recent.gen.ts";
-import { $GZ } from "./parts/history-fields.gen.ts";
-import { $FX_ } from "./parts/newer-later.gen.ts";
+import { $DL } from "./parts/newer-settings.gen.ts";
+import { $GY } from "./parts/statistics-fields.gen.ts";
+import { $GZ, $HA } from "./parts/append-recent.gen.ts";
+import { $HB } from "./parts/history-fields.gen.ts";
+import { $FZ_ } from "./parts/newer-later.gen.ts";
 
 export const statistics: Script = {
   name: "statistics",
@@ -21,24 +21,24 @@ export const statistics: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
-${$AK}${$GW}local e=GW()
+${$AK}${$GY}local e=GY()
 local f=#e
-${$GZ}for j,k in ipairs(c=='1'and GZ()or{})do
+${$HB}for j,k in ipairs(c=='1'and HB()or{})do
 e[#e+1]=k
 end
 local g=redis.call('HMGET',a,'~set',unpack(e))
-${$FX}${$DK}${$FX_}if DK(g[1])or FX(g[2])or FX(g[3])then
+${$FZ}${$DL}${$FZ_}if DL(g[1])or FZ(g[2])or FZ(g[3])then
 return{'newer_schema'}
 end
-${$DF}${$DH}${$DJ}local h={'ok',d,DJ(g[1]or nil).statistics and 1 or 0}
-${$GX}${$GY}GY(h,{unpack(g,2,f+1)},d)
+${$DF}${$DH}${$DK}local h={'ok',d,DK(g[1]or nil).statistics and 1 or 0}
+${$GZ}${$HA}HA(h,{unpack(g,2,f+1)},d)
 if c=='1'then
 AK(h,'')
-GX(h,{unpack(g,f+2)},d,1440)
+GZ(h,{unpack(g,f+2)},d,1440)
 end
 return h
 `;
   },
-  sha1: "c1e6562cdf4e5a468ab267d80f0d5b204cc0b832",
-  keyLockingSha1: "7b13d6080f5773494b1c942cdd21613ea964a897",
+  sha1: "e1cd36ee42c05366925fef1036384a8690004a65",
+  keyLockingSha1: "7c23ce182c4bdfa5f4d212833796f36c1026a8b7",
 };

@@ -2,35 +2,36 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FY, $GA, $GG } from "./parts/state.gen.ts";
+import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/newer.gen.ts";
-import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
-import { $GB, $GC } from "./parts/texts.gen.ts";
-import { $GI } from "./parts/parse-with.gen.ts";
-import { $FK, $FL } from "./parts/clear-plan.gen.ts";
-import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FM } from "./parts/read-settings.gen.ts";
-import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $FZ } from "./parts/newer.gen.ts";
+import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
+import { $GD, $GE } from "./parts/texts.gen.ts";
+import { $GK } from "./parts/parse-with.gen.ts";
+import { $FM, $FN } from "./parts/clear-plan.gen.ts";
+import { $DH, $DK } from "./parts/setting-names.gen.ts";
+import { $FO } from "./parts/read-settings.gen.ts";
+import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
-import { $GJ, $GL } from "./parts/letters.gen.ts";
-import { $GK } from "./parts/join-record.gen.ts";
-import { $GO } from "./parts/bare-record.gen.ts";
-import { $GP } from "./parts/forget-task.gen.ts";
+import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $GL, $GN } from "./parts/letters.gen.ts";
+import { $GM } from "./parts/join-record.gen.ts";
+import { $GQ } from "./parts/bare-record.gen.ts";
+import { $GR } from "./parts/forget-task.gen.ts";
 import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $DM } from "./parts/parse-rate.gen.ts";
-import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $DP } from "./parts/parse-rate.gen.ts";
+import { $DQ } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
+import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -45,24 +46,24 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "./parts/history.gen.ts";
-import { $HC } from "./parts/worker-lease.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
+import { $HE } from "./parts/worker-lease.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $KA, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
-import { $JS } from "./parts/forgotten-after.gen.ts";
-import { $JV } from "./parts/leases-of.gen.ts";
-import { $JW, $JY, $JZ } from "./parts/unregister-workers.gen.ts";
-import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
-import { $HE } from "./parts/score-when-due.gen.ts";
-import { $HF } from "./parts/wait-again.gen.ts";
-import { $FS } from "./parts/default-result-ttl.gen.ts";
-import { $FT } from "./parts/default-dead-ttl.gen.ts";
-import { $HI } from "./parts/revoke.gen.ts";
-import { $JT } from "./parts/lost-for.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
-import { $GR } from "./parts/has-ended.gen.ts";
-import { $JN } from "./parts/nobody-awake.gen.ts";
-import { $JQ } from "./parts/record-wake.gen.ts";
+import { $BP, $BU, $BN, $KC, $BR, $BT, $BV, $HL } from "./parts/look-ahead.gen.ts";
+import { $JU } from "./parts/forgotten-after.gen.ts";
+import { $JX } from "./parts/leases-of.gen.ts";
+import { $JY, $KA, $KB } from "./parts/unregister-workers.gen.ts";
+import { $BZ, $FT, $GU, $HD, $HF } from "./parts/note-detail.gen.ts";
+import { $HG } from "./parts/score-when-due.gen.ts";
+import { $HH } from "./parts/wait-again.gen.ts";
+import { $FU } from "./parts/default-result-ttl.gen.ts";
+import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $HK } from "./parts/revoke.gen.ts";
+import { $JV } from "./parts/lost-for.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $GT } from "./parts/has-ended.gen.ts";
+import { $JP } from "./parts/nobody-awake.gen.ts";
+import { $JS } from "./parts/record-wake.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
@@ -100,7 +101,7 @@ k
 )
 local t=tonumber(m)
 ${$AH}${$AI}${$AJ}local u=AJ(l)
-${$FY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$GJ}${$GK}${$GL}${$GO}${$GP}${$AG}${$AN}${$GR}local function v()
+${$GA}${$AK}${$FZ}${$GD}${$GE}${$GC}${$GI}${$GL}${$GM}${$GN}${$GQ}${$GR}${$AG}${$AN}${$GT}local function v()
 local w=math.min(t,q)
 local x=redis.call('ZRANGE',h,'-inf',AH(u),'BYSCORE','LIMIT','0',AH(w))
 local y,z,aa,ab={},{},{},nil
@@ -111,16 +112,16 @@ for ak=ae+1,math.min(ae+af,#x)do
 ag[#ag+1]='.'..x[ak]
 end
 for ak,al in ipairs(redis.call('HMGET',g,unpack(ag)))do
-local am,an=x[ae+ak],GG(al)
-if FX(al)then
+local am,an=x[ae+ak],GI(al)
+if FZ(al)then
 ad=ad+1
 else
 ac=ac+#(al or'')
 y[#y+1]=am
 if string.sub(am,1,1)=='~'then
 z[#z+1]=am
-elseif GR(an)then
-local ao=GP(aa,z,am,an,u)
+elseif GT(an)then
+local ao=GR(aa,z,am,an,u)
 if ao then
 if not ab then
 ab={}
@@ -150,14 +151,14 @@ local y,z,aa=v()
 local ab,ac,ad,ae=0,0,0,false
 if not x or x.expired then
 local af
-${$DF}${$CY}${$FZ}${$GD}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$HJ}ab,ac,ad,af,ae=HJ(s,u,t,w)
+${$DF}${$CY}${$GB}${$GF}${$GK}${$FM}${$FN}${$DH}${$DK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$HL}ab,ac,ad,af,ae=HL(s,u,t,w)
 if af then
 return af
 end
 end
 local af,ag,ah,ai=0,0,0,false
 if not x or x.due then
-${$DF}${$CY}${$FZ}${$GD}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BU}${$BN}${$JS}${$JV}${$JW}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JT}${$JY}${$JZ}${$KA}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
+${$DF}${$CY}${$GB}${$GF}${$GK}${$FM}${$FN}${$DH}${$DK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BU}${$BN}${$JU}${$JX}${$JY}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$JV}${$KA}${$KB}${$KC}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
 end
 z=z or ai or ae or af==t
 ab,ac=ab+ag,ac+ah
@@ -173,11 +174,11 @@ if am then
 aj=am
 end
 end
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JL}${$JM}${$JO}${$JN}${$JQ}local function ak()
+${$DF}${$DH}${$DK}${$AS}${$AU}${$JN}${$JO}${$JQ}${$JP}${$JS}local function ak()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return JQ(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
+return JS(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
 end
 w[2],w[3],w[4],w[5]=af,ab,ac,y
 w[6],w[7],w[8]=z and 1 or 0,ad+aa,ak()and 1 or 0
@@ -185,6 +186,6 @@ w[9]=aj
 return w
 `;
   },
-  sha1: "e6a2e632953a8098dbae47a6943f780e96df6dae",
-  keyLockingSha1: "8b823d441d84250b77bb32164cfdd23266b39be8",
+  sha1: "2b874fe9220f81de6257a08ac1dc76e0d27f6861",
+  keyLockingSha1: "b94b77b16d335ac08259a03d98d6c0218c18fd96",
 };

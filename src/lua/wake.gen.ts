@@ -6,7 +6,7 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JL, $JM, $JO } from "./parts/parse-wake.gen.ts";
+import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -16,14 +16,14 @@ local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
 local e=redis.call('HGET',a,'~wake')
-${$JL}local f,g,h=JL(e)
+${$JN}local f,g,h=JN(e)
 if d>=f and d<f+tonumber(c)then
 return{'ok',0}
 end
-${$AS}${$AU}${$JM}${$JO}local i=AU(a,{'~wake',JO(d,math.max(tonumber(c),h),e)})
+${$AS}${$AU}${$JO}${$JQ}local i=AU(a,{'~wake',JQ(d,math.max(tonumber(c),h),e)})
 return{'ok',i and 0 or 1}
 `;
   },
-  sha1: "21e48eef6c7c6f6bb297189b62f83ef471342223",
-  keyLockingSha1: "888b6bdbcdaf4c452812ca516d8097ef419d5c56",
+  sha1: "c36d8de77a243b14c556a3d64214430e62a3fc5b",
+  keyLockingSha1: "a0283c6ace99af7d1b0532b85088bdd0bc8ff12b",
 };

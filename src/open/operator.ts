@@ -21,6 +21,8 @@ import { type RedriveOptions, type RedriveReport, redriveTasks } from "../operat
 import {
   type GroupChanges,
   type GroupSettings,
+  pauseFor,
+  type PauseOptions,
   type QueueChanges,
   queueChanges,
   type QueueSettings,
@@ -265,12 +267,14 @@ export class Operator {
   }
 
   /**
-   * Pauses the queue: dequeues return no task until {@link resume}. All other calls work, settles included.
+   * Pauses the queue: dequeues return no task until {@link resume}, or for a time. All other calls work, settles
+   * included.
    * @returns the settings of the queue
    * @throws {SluiceError}
+   * @example await operator.pause({ for: "5m" })
    */
-  async pause(options: RequestOptions = {}): Promise<QueueSettings> {
-    return configureQueue(this.#queue, [settingItem("paused", "1")], options);
+  async pause({ for: length, ...options }: PauseOptions & RequestOptions = {}): Promise<QueueSettings> {
+    return configureQueue(this.#queue, [settingItem("paused", pauseFor({ for: length }))], options);
   }
 
   /**

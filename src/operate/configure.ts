@@ -62,7 +62,8 @@ export async function configureQueue(
     const areSharesOld = unshared.length < changes.length;
     const shards = changed.map(({ shard }) => shard);
     const mustWake = areSharesOld && (await store.shareLimits?.(shards, args.wake, options));
-    await store.ready({ now: mustWake || changed.some(({ reply }) => reply.wake) });
+    const now = mustWake || changed.some(({ reply }) => reply.wake);
+    await store.ready({ now, at: settings.pausedUntil ?? undefined });
     return settings;
   }, options);
 }
@@ -91,8 +92,11 @@ export async function configureGroup(
         shard.isPart ? shard.note() : undefined,
       );
     const changed = await changeAll(store, callOf, options);
-    await store.ready({ now: changed.some(({ reply }) => reply.wake) });
     const owner = await store.ownerOf(name, options);
-    return groupSettings(changed.find(({ shard }) => shard.place === owner.place)?.reply.settings ?? {});
+    const { reply } = changed.find(({ shard }) => shard.place === owner.place) ?? {};
+    const settings = groupSettings(reply?.settings ?? {});
+    const now = changed.some((one) => one.reply.wake);
+    await store.ready({ now, at: settings.pausedUntil ?? undefined });
+    return settings;
   }, options);
 }

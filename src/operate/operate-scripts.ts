@@ -85,7 +85,7 @@ export const declareScript = {
 export const listGroupsScript = {
   script: listGroups,
   keys: ["fairByGroup", "limited", "tasks"],
-  args: ["cursor", "size"],
+  args: ["testNow", "cursor", "size"],
   decode: (reply: Reply) => {
     const reader = okay("listGroups", reply);
     return {

@@ -46,9 +46,15 @@ export type Order = "strict";
 /** What follows a dead letter in a group with an order. */
 export type OnDead = "continue" | "stop";
 
-/** The settings of a queue; null if there is no limit. */
-export interface QueueSettings {
+/** Whether a queue or a group is paused. */
+interface Pause {
   readonly paused: boolean;
+  /** When the pause ends, epoch ms; null if it lasts until it is resumed. */
+  readonly pausedUntil: number | null;
+}
+
+/** The settings of a queue; null if there is no limit. */
+export interface QueueSettings extends Pause {
   readonly maxWorking: number | null;
   readonly rate: Rate<number> | null;
   readonly maxPending: number | null;
@@ -58,12 +64,24 @@ export interface QueueSettings {
   readonly onDead: OnDead;
 }
 
+/** How long a pause lasts. */
+export interface PauseOptions {
+  /**
+   * For how long, at least 1 ms. It does not end a pause that lasts until it is resumed.
+   * @default until it is resumed
+   */
+  readonly for?: Duration | undefined;
+}
+
 /** Changes of a group's settings. An absent setting is unchanged; null unsets it. */
 export interface GroupChanges {
   /** The group's share of the queue relative to other groups, 1 to 100. Unset: 1. */
   readonly weight?: number | null | undefined;
-  /** True delivers no task of the group until it is unset. Enqueue and settle work as before. */
-  readonly paused?: boolean | null | undefined;
+  /**
+   * True delivers no task of the group until it is unset; `{ for: "5m" }` for that time. Enqueue and settle work as
+   * before.
+   */
+  readonly paused?: boolean | PauseOptions | null | undefined;
   /** Most tasks of the group working at once, 1 to 1,000,000. */
   readonly maxWorking?: number | null | undefined;
   /** Most dequeues of its tasks in a period, such as `{ most: 5, per: "1s" }`. */
@@ -75,8 +93,7 @@ export interface GroupChanges {
 }
 
 /** The settings of a group; null if there is no limit. */
-export interface GroupSettings {
-  readonly paused: boolean;
+export interface GroupSettings extends Pause {
   readonly weight: number;
   readonly maxWorking: number | null;
   readonly rate: Rate<number> | null;
@@ -120,6 +137,15 @@ function rate(value: Rate, path: string): string {
   return `${most}/${milliseconds(value.per, `${path}.per`, { min: 1 })}`;
 }
 
+/**
+ * A pause as the scripts take it.
+ * @param at what errors put before the name of the option
+ */
+export function pauseFor(options: PauseOptions, at = ""): string {
+  onlyOptions(options, ["for"], at);
+  return options.for === undefined ? "1" : `+${milliseconds(options.for, `${at}for`, { min: 1 })}`;
+}
+
 const QUEUE_SETTINGS: Readonly<Record<keyof QueueChanges, Write>> = {
   maxWorking: count(1_000_000),
   rate,
@@ -131,7 +157,8 @@ const QUEUE_SETTINGS: Readonly<Record<keyof QueueChanges, Write>> = {
 };
 
 const GROUP_SETTINGS: Readonly<Record<keyof GroupChanges, Write>> = {
-  paused: flag,
+  paused: (value: boolean | PauseOptions, path) =>
+    typeof value === "object" ? pauseFor(value, `${path}.`) : flag(value, path),
   weight: count(100),
   maxWorking: count(1_000_000),
   rate,
@@ -162,6 +189,11 @@ function readCount(text: string | undefined): number | null {
   return text === undefined ? null : Number(text);
 }
 
+const readPause = ({ paused }: StoredSettings): Pause => ({
+  paused: paused !== undefined,
+  pausedUntil: paused === undefined || paused === "1" ? null : Number(paused),
+});
+
 function readRate(text = ""): Rate<number> | null {
   const [most, per] = text.split("/").map(Number);
   return most !== undefined && per !== undefined ? { most, per } : null;
@@ -172,7 +204,7 @@ export function queueSettings(stored: StoredSettings): QueueSettings {
   // A partition with shares has the limits of the whole queue beside them.
   const shared = stored.shares !== undefined;
   return {
-    paused: stored.paused !== undefined,
+    ...readPause(stored),
     maxWorking: readCount(shared ? stored.totalWorking : stored.maxWorking),
     rate: readRate(shared ? stored.totalRate : stored.rate),
     maxPending: readCount(shared ? stored.totalPending : stored.maxPending),
@@ -185,7 +217,7 @@ export function queueSettings(stored: StoredSettings): QueueSettings {
 
 export function groupSettings(stored: StoredSettings): GroupSettings {
   return {
-    paused: stored.paused !== undefined,
+    ...readPause(stored),
     weight: readCount(stored.weight) ?? 1,
     maxWorking: readCount(stored.maxWorking),
     rate: readRate(stored.rate),

@@ -17,6 +17,7 @@ interface PendingQueue {
   readonly pending: number;
   readonly working: number;
   readonly paused: boolean;
+  readonly pausedUntil: number | null;
 }
 
 /** An embedded database for a test, with a clock that moves only when the test says so. */
@@ -149,6 +150,7 @@ export class TestDatabase {
     }
     for (const queue of await this.pending(has)) {
       const all = Array.from(this.#partitions.get(queue.name) ?? [], (one) => this.log.nextDueAt(one));
+      if (queue.pausedUntil !== null) due.push(queue.pausedUntil);
       const again = all.filter((at) => at > this.#now);
       if (again.length > 0 && (await this.#waitsForRate(queue))) due.push(...again);
     }

@@ -104,6 +104,7 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ],
   ["purge emails --yes --state delayed", purging({ state: "delayed", budget })],
   ["pause emails reports", [`POST ${emails}/pause`, {}], ["POST /v1/queues/reports/pause", {}]],
+  ["pause emails --for 5m", [`POST ${emails}/pause`, { for: 300_000 }]],
   ["resume emails", [`POST ${emails}/resume`, {}]],
   ["settings emails", `GET ${emails}/settings`],
   ["settings emails --group g", `GET ${emails}/groups/g`, ...groupsOfEmails],
@@ -125,9 +126,12 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ],
   ["settings emails events=off statistics=off", configuring({ events: false, statistics: false })],
   [
-    "settings emails --group g weight=3 maxWorking=1 rate=7/2s",
+    "settings emails --group g weight=3 maxWorking=1 rate=7/2s paused=5m",
     `GET ${emails}/groups/g`,
-    [`PATCH ${emails}/groups/g`, { weight: 3, maxWorking: 1, rate: { most: 7, per: 2_000 } }],
+    [
+      `PATCH ${emails}/groups/g`,
+      { weight: 3, maxWorking: 1, paused: { for: 300_000 }, rate: { most: 7, per: 2_000 } },
+    ],
     ...groupsOfEmails,
   ],
   ["delete emails --yes", `GET ${emails}`, `GET ${emails}/schedules`, `DELETE ${emails}`],

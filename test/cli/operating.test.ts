@@ -148,6 +148,27 @@ test.each(targets)("a queue can be paused before its first task over %s", async 
   expect((await there("pause", name, "--new")).err).toBe("");
 });
 
+test.each(targets)(
+  "queues and groups are paused for a time over %s, and shown with its end",
+  async (target) => {
+    await rig.queue().enqueue(1, { group: "g" });
+    const there = rig.to(target);
+    const { rows } = await there.sluice("pause", "emails", "--for", "1h");
+    const { pausedUntil } = await rig.queue().counts();
+    expect(rows).toEqual([{ queue: "emails", state: "paused", pausedUntil }]);
+    await there.sluice("settings", "emails", "--group", "g", "paused=2h");
+    expect(await rig.operator().groupSettings("g")).toMatchObject({ paused: true });
+    const shown = async (...line: string[]) => (await there.run(line, { terminal: true })).out;
+    const end = /paused until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d/;
+    for (const command of ["queues", "groups emails", "stats emails", "pause emails --for 1h"])
+      expect(await shown(...command.split(" "))).toMatch(end);
+    for (const command of ["settings emails", "settings emails --group g"])
+      expect(await shown(...command.split(" "))).toMatch(/^paused +on until \d{4}-/m);
+    await there.sluice("resume", "emails");
+    expect(await shown("settings", "emails")).toMatch(/^paused +off$/m);
+  },
+);
+
 test("settle of an empty pipe refuses a queue that does not exist", async () => {
   await rig.queue().enqueue(1);
   expect(await rig.piping("", "settle", "emials")).toMatchObject({

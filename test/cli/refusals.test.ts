@@ -83,6 +83,11 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["settings emails maxworking=1", "sluice: there is no setting maxworking; did you mean maxWorking?\n"],
   ["settings emails paused=on", "sluice: use sluice pause emails in place of paused=on\n"],
   ["settings emails paused=off", "sluice: use sluice resume emails in place of paused=off\n"],
+  ["settings emails paused=5m", "sluice: use sluice pause emails --for 5m in place of paused=5m\n"],
+  [
+    "settings emails --group g paused=soon",
+    "sluice: paused=soon must be paused=on, paused=off or paused=<duration>, such as paused=5m\n",
+  ],
   ["settings emails weight=2", "sluice: weight is a setting of a group: add --group <group>\n"],
   ["settings emails maxWorking", "maxWorking must be <name>=<value>"],
   ["settings emails maxWorking=-1", "maxWorking=-1 must be maxWorking=<number> or maxWorking=none"],

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { createClient, ListedQueues } from "../../src/client/index.ts";
 import { drain } from "../../src/drain/drain.ts";
+import { RetryAfter } from "../../src/drain/failures.ts";
 import { type Backoff, sweep } from "../../src/index.ts";
 import { secrets } from "../http/served.ts";
 import { useServer } from "./rig.ts";
@@ -131,6 +132,25 @@ test("a drain over HTTP handles each task once, whatever faults its requests mee
   expect(handled.toSorted((a, b) => a - b)).toEqual(numbers);
   expect(server.way().faults).toEqual([]);
   expect(await server.direct("emails").counts()).toMatchObject({ pending: 0, working: 0, rejected: 0 });
+});
+
+test("a drain over HTTP pauses its queue if a handler asks for it, though its token cannot operate the queue", async () => {
+  const direct = server.direct("emails");
+  await direct.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  const queue = server.client({}, "consume").queue("emails");
+  const handler = () => {
+    throw new RetryAfter("1h", { queue: true });
+  };
+  const options = { concurrency: 1, batch: 1 };
+  const report = await drain(queue, handler, options);
+  const { pausedUntil, nextDueAt, ...counts } = await direct.counts();
+  expect(report).toMatchObject({ requeued: 1, ended: "paused", nextDueAt });
+  expect(counts).toMatchObject({ pending: 1, delayed: 1, paused: true });
+  const again = await drain(queue, handler, options);
+  expect(again).toMatchObject({ requeued: 0, ended: "paused", nextDueAt: pausedUntil });
+  await expect(queue.settle([{ receipt: "x", outcome: "requeue", queue: 1 as never }])).rejects.toThrow(
+    /settlements\[0\]\.queue must be true or false/,
+  );
 });
 
 test("the client uses only what browsers and edge functions have", async () => {

@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { linked } from "../../src/features/linked/index.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { press, useDashboard } from "./rig.ts";
 import { lease } from "./work.ts";
 
@@ -51,4 +53,28 @@ test("a group of dead letters is paused before its redrive, and resumed from the
   await page.getByText("The group globex is resumed.").waitFor();
   await page.getByText(/of group globex wait, because it is paused/).waitFor({ state: "detached" });
   expect(await lease(queue)).toMatchObject({ payload: 1, group: "globex" });
+});
+
+test("groups in strict order that dead letters have stopped are shown, and go on when these are skipped or redriven", async () => {
+  const name = rig.name("ledger");
+  const { page } = await rig.visit({ at: `queues/${name}` });
+  await press(page, "Limits…");
+  await page.getByLabel("Tasks of a group").selectOption("stop");
+  await press(page, "Change");
+  await expect.poll(() => rig.operator(name).settings()).toMatchObject({ order: "strict", onDead: "stop" });
+  const connection = resp(rig.redis.url);
+  onTestFinished(() => connection.close());
+  const queue = rig.queue(name, { transport: linked(connection) });
+  for (const group of ["a", "b"]) {
+    await queue.enqueueMany([1, 2].map((i) => ({ payload: i, group, id: `${group}${i}` })));
+    await (await lease(queue)).reject("no");
+  }
+  await page.getByRole("heading", { name: "2 groups are stopped" }).waitFor();
+  await press(page, "Skip a1");
+  await press(page, "Skip");
+  await page.getByRole("heading", { name: "1 group is stopped" }).waitFor();
+  await press(page, "Redrive b1");
+  await press(page, "Redrive");
+  await page.getByText("1 group is stopped").first().waitFor({ state: "detached" });
+  expect([(await lease(queue)).id, (await lease(queue)).id].toSorted()).toEqual(["a2", "b1"]);
 });

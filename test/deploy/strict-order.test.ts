@@ -56,6 +56,20 @@ describe.each(refused)("a task %s is refused", (_, options, message) => {
   });
 });
 
+test("with partitions, the id or the dedup key of a task must be in the partition of its group", async () => {
+  const divided = defineQueue("emails", { order: "strict", partitions: 2 });
+  const queue = deployment({ queues: [divided] })
+    .service.tools()
+    .queue(divided);
+  const why = "must contain {account-7}: the queue emails has a strict order, and partitions";
+  await expect(queue.enqueue(1, { group: "account-7", id: "entry-2" })).rejects.toThrow(`id ${why}`);
+  const dedup = { key: "entry-2", window: "1m" } as const;
+  await expect(queue.enqueue(1, { group: "account-7", dedup })).rejects.toThrow(`dedup.key ${why}`);
+  expect(await queue.enqueue(1, { group: "account-7", id: "entry-2{account-7}" })).toMatchObject({
+    created: true,
+  });
+});
+
 test("cron applies the order, and what unsets it", async () => {
   await deployment({ queues: [ledger] }).cron();
   expect(await rig.operator().settings()).toMatchObject({ order: "strict", onDead: "stop" });

@@ -9,13 +9,13 @@ const settings = async () => (await ask("GET", `${path()}/settings`)).body;
 const group = (name: string) => `${path()}/groups/${encodeURIComponent(name)}`;
 
 it("queues are counted, and listed with their counts if asked", async () => {
-  const none = { pending: 0, delayed: 0, working: 0, rejected: 0, broken: 0, workers: 0, stoppedGroups: 0 };
-  const zeros = { ...none, paused: false };
-  expect(await counts()).toEqual({ queue: queue(), ...zeros, oldestAge: null, nextDueAt: null });
+  const zeros = { pending: 0, delayed: 0, working: 0, rejected: 0, broken: 0, workers: 0, stoppedGroups: 0 };
+  const running = { paused: false, pausedUntil: null };
+  expect(await counts()).toEqual({ queue: queue(), ...zeros, ...running, oldestAge: null, nextDueAt: null });
   await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }, { payload: 3, delay: "1h" }] });
   await pull();
   const { nextDueAt, ...body } = await counts();
-  const some = { ...zeros, pending: 1, delayed: 1, working: 1, oldestAge: expect.any(Number) };
+  const some = { ...zeros, ...running, pending: 1, delayed: 1, working: 1, oldestAge: expect.any(Number) };
   expect([body, nextDueAt]).toEqual([{ queue: queue(), ...some }, expect.any(Number)]);
   const listed = async (query: string) => (await pages(`/v1/queues${query}`, "queues", 10)).flat();
   const own = (await listed("?counts=true")).find(({ name }) => name === queue());
@@ -23,6 +23,34 @@ it("queues are counted, and listed with their counts if asked", async () => {
   expect((await listed("?counts=false")).filter((one) => "counts" in one)).toEqual([]);
   const { errors } = expectProblem(await ask("GET", "/v1/queues?counts=1"), "invalid_request");
   expect(errors).toEqual([{ path: "counts", message: "must be true or false" }]);
+});
+
+it("a queue and a group are paused for a time", async () => {
+  await enqueue({ tasks: [{ payload: 1 }, { payload: 2, group: "g" }] });
+  const settingsOf = async (name: string, json?: unknown) =>
+    (await ask(json ? "PATCH" : "GET", group(name), { json })).body;
+  const paused = await settingsOf("g", { paused: { for: "1h" } });
+  expect(paused).toMatchObject({ paused: true, pausedUntil: expect.any(Number) });
+  expect(await settingsOf("g")).toMatchObject(paused);
+  const answer = await ask("POST", `${path()}/pause`, { json: { for: 3_600_000 } });
+  expect(answer.body).toMatchObject({ paused: true, pausedUntil: expect.any(Number) });
+  const { pausedUntil } = answer.body;
+  expect((await pull()).body).toMatchObject({ tasks: [], paused: true, nextDueAt: pausedUntil });
+  expect(await counts()).toMatchObject({ paused: true, pausedUntil });
+  expect((await ask("POST", `${path()}/pause`)).body).toMatchObject({ paused: true, pausedUntil: null });
+  expect((await pull()).body).toMatchObject({ paused: true, nextDueAt: null });
+  expect((await ask("POST", `${path()}/resume`)).body).toMatchObject({ paused: false, pausedUntil: null });
+  const wrong: [object, string][] = [
+    [{ for: 0 }, "for"],
+    [{ for: "soon" }, "for"],
+    [{ until: 1 }, "until"],
+  ];
+  for (const [json, at] of wrong) {
+    const { errors } = expectProblem(await ask("POST", `${path()}/pause`, { json }), "invalid_request");
+    expect(errors).toMatchObject([{ path: at }]);
+  }
+  for (const value of ["yes", { for: 0 }, { until: 1 }])
+    expectProblem(await ask("PATCH", group("g"), { json: { paused: value } }), "invalid_request");
 });
 
 it("a queue refuses an enqueue over its maxPending with queue_full, and says why", async () => {
@@ -80,7 +108,15 @@ describe("groups", () => {
     const name = "tenant/7;%41";
     await enqueue({ tasks: [1, 2, 3].map((payload) => ({ payload, group: name })) });
     const of = { queue: queue(), group: name };
-    const untouched = { paused: false, weight: 1, maxWorking: null, rate: null, order: null, onDead: null };
+    const untouched = {
+      paused: false,
+      pausedUntil: null,
+      weight: 1,
+      maxWorking: null,
+      rate: null,
+      order: null,
+      onDead: null,
+    };
     const waiting = { ready: 3, working: 0, limited: 0, inLine: 0, stoppedBy: null };
     expect((await ask("GET", group(name))).body).toEqual({ ...of, ...untouched, ...waiting });
     const json = { paused: false, weight: 3, maxWorking: 1 };

@@ -11,6 +11,7 @@ const fields = async () => controlFields(await rig.space(), /^~(set|s:|g:|groups
 
 const DEFAULTS = {
   paused: false,
+  pausedUntil: null,
   maxWorking: null,
   rate: null,
   maxPending: null,

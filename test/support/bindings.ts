@@ -11,6 +11,7 @@ import * as examine from "../../src/operate/health/examine-script.ts";
 import * as links from "../../src/kernel/linked/link-scripts.ts";
 import * as order from "../../src/features/order/order-scripts.ts";
 import * as operate from "../../src/operate/operate-scripts.ts";
+import * as pause from "../../src/kernel/scripts/pause-script.ts";
 import * as partitions from "../../src/features/partitions/partition-scripts.ts";
 import * as repair from "../../src/features/repair/repair-scripts.ts";
 import * as schedules from "../../src/features/schedules/schedule-scripts.ts";
@@ -39,6 +40,7 @@ export const bindings: readonly Binding[] = [
   operate,
   order,
   partitions,
+  pause,
   repair,
   schedules,
   settings,

@@ -39,6 +39,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Redrive: taskOperation.redrive,
   Purge: taskOperation.purge,
   QueueChanges: queues.queueChanges,
+  Pause: queues.pause,
   GroupChanges: queues.groupChanges,
   PartitionCount: partitions.partitionCount,
   NewSchedule: schedules.newSchedule,

@@ -106,7 +106,9 @@ const settlement: FieldTexts = {
   ],
   count: "False: the attempt does not count towards maxAttempts. Default true.",
   unstarted:
-    "True hands back a task that was not started. The attempt does not count. The task goes to the front, or to its old place if it has a group or a priority. Not with `delay`, `backoff` or `error`.",
+    "True hands back a task that was not started. The attempt does not count. The task goes to the front, or to its old place if it has a group or a priority. Not with `delay`, `backoff`, `error` or `queue`.",
+  queue:
+    "True also pauses the queue for the delay, unless it is paused for longer: for a service that refuses all requests. Default false.",
   lease: "The new lease, from now. Default: the task's own lease.",
   progress: "Progress of the work: any JSON value, at most 1 KiB. Replaces the previous one.",
 };
@@ -163,6 +165,9 @@ const limits: FieldTexts = {
     { most: "The most pulled tasks.", per: "The length of the period, at least 1 ms." },
   ],
 };
+
+const pauseFor =
+  "For how long, at least 1 ms. It does not end a pause that lasts until it is resumed. Default: until it is resumed.";
 
 const queueChanges: FieldTexts = {
   ...limits,
@@ -292,10 +297,14 @@ const texts = new Map<GenericSchema, FieldTexts>([
     },
   ],
   [queues.queueChanges, queueChanges],
+  [queues.pause, { for: pauseFor }],
   [
     queues.groupChanges,
     {
-      paused: "True delivers no task of the group until it is unset.",
+      paused: [
+        "True delivers no task of the group until it is unset; `{for}` for that time.",
+        { for: pauseFor },
+      ],
       weight: "The group's share of the queue relative to other groups. Default 1.",
       ...limits,
       order: "As of the queue; `none` for a group without an order. Default: that of the queue.",

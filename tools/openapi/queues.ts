@@ -8,8 +8,9 @@ import { queueEvents } from "../../src/kernel/tasks/events.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const unlimited = { maxWorking: null, rate: null };
+const running = { paused: false, pausedUntil: null };
 export const settings = {
-  paused: false,
+  ...running,
   ...unlimited,
   maxPending: 10_000,
   events: false,
@@ -34,7 +35,7 @@ export const period = {
 const exampleGroup = {
   queue: "emails",
   group: "tenant-7",
-  paused: false,
+  ...running,
   weight: 2,
   ...unlimited,
   ...ofQueue,
@@ -54,7 +55,7 @@ export const counts = {
   nextDueAt: exampleTime + 30_000,
   broken: 0,
   workers: 2,
-  paused: false,
+  ...running,
   stoppedGroups: 0,
 };
 
@@ -124,13 +125,21 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "Pause a queue",
     description:
-      "Pulls return no tasks and `paused: true` until the queue is resumed. Working tasks can be settled, and tasks can be enqueued.",
+      "Pulls return no tasks and `paused: true` until the queue is resumed, or for a time. Working tasks can be settled, and tasks can be enqueued.",
     scopes: ["admin"],
+    body: {
+      schemas: ["Pause"],
+      required: false,
+      examples: { "for five minutes": { for: "5m" } },
+    },
     responses: {
       200: {
         description: "The new settings.",
         schemas: ["QueueSettings"],
-        examples: { paused: { ...settings, paused: true } },
+        examples: {
+          paused: { ...settings, paused: true },
+          "for a time": { ...settings, paused: true, pausedUntil: exampleTime + 300_000 },
+        },
       },
     },
   },
@@ -275,13 +284,17 @@ export const queues: readonly OperationText[] = [
     body: {
       schemas: ["GroupChanges"],
       required: true,
-      examples: { "a double share": { weight: 2 }, "a limit": { rate: { most: 10, per: "1s" } } },
+      examples: {
+        "a double share": { weight: 2 },
+        "a limit": { rate: { most: 10, per: "1s" } },
+        "a pause of five minutes": { paused: { for: "5m" } },
+      },
     },
     responses: {
       200: {
         description: "The new settings.",
         schemas: ["GroupSettings"],
-        examples: { some: { paused: false, weight: 2, ...unlimited, ...ofQueue } },
+        examples: { some: { ...running, weight: 2, ...unlimited, ...ofQueue } },
       },
     },
   },

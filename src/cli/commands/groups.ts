@@ -3,6 +3,7 @@ import type { StoppedGroup, StoppedGroups } from "../../features/order/index.ts"
 import type { GroupInfo, GroupPage } from "../../operate/groups.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { whole } from "../options.ts";
+import { until } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { atMost, listFrom, pathOf } from "../tasks.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
@@ -55,9 +56,9 @@ export function groupsCommand(running: Running): Command {
   );
 }
 
-function stateOf({ paused, stoppedBy }: GroupInfo): string {
+function stateOf({ paused, pausedUntil, stoppedBy }: GroupInfo): string {
   const stopped = stoppedBy && `stopped by ${stoppedBy}`;
-  return [paused && "paused", stopped].filter(Boolean).join(", ");
+  return [paused && `paused${until(pausedUntil)}`, stopped].filter(Boolean).join(", ");
 }
 
 async function* groupsOf({ api }: Session, queue: string, size: number): AsyncGenerator<GroupInfo, void> {

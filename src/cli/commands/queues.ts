@@ -3,6 +3,7 @@ import { counted } from "../../counted.ts";
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import type { ListedQueues } from "../../client/client.ts";
 import { type Api } from "../connection/api.ts";
+import { until } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
@@ -49,9 +50,9 @@ export function queuesCommand(running: Running): Command {
 function stateOf({ counts }: ListedQueue): string {
   if (!counts) return "counts unreadable";
   // A server of an earlier release does not count them.
-  const { paused, broken, stoppedGroups = 0 } = counts;
+  const { paused, pausedUntil, broken, stoppedGroups = 0 } = counts;
   const states = [
-    paused && "paused",
+    paused && `paused${until(pausedUntil)}`,
     stoppedGroups > 0 && counted(stoppedGroups, "stopped group"),
     broken > 0 && `${broken} broken`,
   ];

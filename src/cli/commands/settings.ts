@@ -5,7 +5,8 @@ import { messageOf } from "../../errors.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { UsageError } from "../exit.ts";
 import { nearestName } from "../../nearest-name.ts";
-import { rate } from "../options.ts";
+import { durationWithin, rate } from "../options.ts";
+import { until } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { knownOrNewQueue, newOption, noteNewQueue, refuseUnknownQueue } from "../unknown-queue.ts";
@@ -50,9 +51,11 @@ export function settingsCommand(running: Running): Command {
           : pathOf(queue, "groups", { name: group, of: "--group" });
       const show = (settings: QueueSettings | GroupSettings) => {
         const all = group === undefined ? settings : { queue, group, ...settings };
-        const lines = Object.entries(all).map(([name, value]) => {
+        const { pausedUntil, ...others } = all;
+        const lines = Object.entries(others).map(([name, value]) => {
           const isOfQueue = group !== undefined && value === null && name in OF_ORDER;
-          return `${name.padEnd(12)}${isOfQueue ? "queue" : shown(value)}`;
+          const end = name === "paused" ? until(pausedUntil) : "";
+          return `${name.padEnd(12)}${isOfQueue ? "queue" : shown(value)}${end}`;
         });
         out.value(all, lines.join("\n"));
       };
@@ -107,6 +110,13 @@ function changeOf(text: string, names: readonly string[], queue: string): [strin
       throw new UsageError(`rate ${messageOf(error)}`);
     }
   }
+  if (name === "paused" && value !== "on" && value !== "off") {
+    try {
+      return [name, { for: durationWithin({ min: 1 })(value) }];
+    } catch {
+      throw new UsageError(`${text} must be paused=on, paused=off or paused=<duration>, such as paused=5m`);
+    }
+  }
   if (name === "events" || name === "statistics" || name === "paused") {
     if (value !== "on" && value !== "off") throw new UsageError(`${text} must be ${name}=on or ${name}=off`);
     return [name, value === "on"];
@@ -121,12 +131,14 @@ const namesOf = (names: readonly string[]) => `the names are ${names.join(", ")}
 function unknownSetting(name: string, value: string, names: readonly string[], queue: string): string {
   const isOfQueue = names === QUEUE_SETTINGS;
   if (name === "paused" && isOfQueue)
-    return `use sluice ${value === "off" ? "resume" : "pause"} ${queue} in place of paused=${value}`;
+    return `use sluice ${value === "off" ? "resume" : "pause"} ${queue}${forTime(value)} in place of paused=${value}`;
   if ((isOfQueue ? GROUP_SETTINGS : QUEUE_SETTINGS).includes(name))
     return `${name} is a setting of ${isOfQueue ? "a group: add --group <group>" : "the queue: leave out --group"}`;
   const nearest = nearestName(name, names);
   return `there is no setting ${name}; ${nearest === undefined ? namesOf(names) : `did you mean ${nearest}?`}`;
 }
+
+const forTime = (value: string) => (value === "on" || value === "off" ? "" : ` --for ${value}`);
 
 /** A setting as the command takes it. */
 function shown(value: boolean | number | string | Rate<number> | null): string {

@@ -5,7 +5,7 @@ import { type QueueEvent, queueEvents } from "../../kernel/tasks/events.ts";
 import { sleep } from "../../sleep.ts";
 import { duration, whole } from "../options.ts";
 import { counted } from "../../counted.ts";
-import { localTime } from "../output/times.ts";
+import { localTime, until } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -84,6 +84,7 @@ function show(
     oldestAge,
     workers,
     paused,
+    pausedUntil,
     stoppedGroups = 0,
   } = counts;
   const facts = [
@@ -93,7 +94,7 @@ function show(
     `${rejected} dead`,
     counted(workers, "worker"),
     ...(oldestAge === null ? [] : [`age of next ${span(oldestAge)}`]),
-    ...(paused ? ["paused"] : []),
+    ...(paused ? [`paused${until(pausedUntil)}`] : []),
     ...(stoppedGroups > 0 ? [counted(stoppedGroups, "stopped group")] : []),
   ];
   out.text(`${out.colors.bold(queue)}  ${localTime(Date.now())}\n${facts.join("  ")}\n`);

@@ -31,3 +31,6 @@ export function timeColumn<Row>(at: (row: Row) => number | string | null | undef
   };
   return { of: shown(localTime), short: shown(shortTime) };
 }
+
+/** When a pause ends, behind a word; empty if it lasts until it is resumed. */
+export const until = (at: number | null | undefined) => (at == null ? "" : ` until ${localTime(at)}`);

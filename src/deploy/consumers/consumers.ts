@@ -165,7 +165,7 @@ export class Consumers<Env extends object> {
 
   /** Time until the next task is due, ms; undefined if there is none within `most`. */
   #untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
-    if (ended !== "empty" || nextDueAt === null) return undefined;
+    if ((ended !== "empty" && ended !== "paused") || nextDueAt === null) return undefined;
     // If the time of Redis is not known well, the drain finds nothing, and the next cron finds the task.
     const due = timeUntil(this.#setup.transport, nextDueAt);
     return due <= most ? Math.max(due, 0) : undefined;
@@ -175,7 +175,7 @@ export class Consumers<Env extends object> {
   async #setAlarm(name: string, { ended, nextDueAt }: DrainReport): Promise<void> {
     const { alarms, transport, remote, log } = this.#setup;
     if (!alarms || nextDueAt === null) return;
-    if (ended !== "empty" && (!isEarly(ended) || remote.byUrl || remote.byName)) return;
+    if (ended === "aborted" || (isEarly(ended) && (remote.byUrl || remote.byName))) return;
     try {
       await alarms.set("wake", name, timeUntil(transport, nextDueAt));
     } catch (error) {

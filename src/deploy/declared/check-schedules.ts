@@ -11,7 +11,7 @@ import type { DeclaredQueue } from "./define-queue.ts";
  * @throws {SluiceError} `invalid_argument`, or `too_large`; its path begins with that of the schedule
  */
 export function checkSchedules(
-  queue: Pick<DeclaredQueue, "name" | "schedules" | "settings">,
+  queue: Pick<DeclaredQueue, "name" | "options" | "schedules" | "settings">,
   at: string,
 ): void {
   const { schedules } = queue;

@@ -1,7 +1,6 @@
-import { runAll } from "../../kernel/call.ts";
 import { readSettled } from "../../kernel/lease/settlements.ts";
 import type { SettleReply } from "../../kernel/lease/lease-calls.ts";
-import { joinReplies, settleSlices } from "../../kernel/lease/settle-slices.ts";
+import { joinReplies, settleParts, settleSlices } from "../../kernel/lease/settle-slices.ts";
 import { groupedBy } from "../../kernel/slices.ts";
 import type { SettleBatch, SettlementArguments, Store } from "../../kernel/store.ts";
 import { partitionedAdds } from "./partitioned-adds.ts";
@@ -26,23 +25,29 @@ export function partitionedStore(plain: Store, wanted: number | undefined): Divi
     );
     const settled = (replies: readonly SettleReply[]) =>
       readSettled(settlements, joinReplies(parts, replies));
-    return { parts, settled };
+    return { items, parts, settled };
   };
 
   const divided: Store = {
     ...store,
     async settle(batch) {
-      const { parts, settled } = await split(batch);
+      const { items, parts } = await split(batch);
       takes.turns.noteSettled(parts);
-      const calls = parts.map(({ call }) => call);
-      const replies = await runAll(plain.queue.transport, calls, { signal: batch.signal });
-      return { settled: settled(replies), after: [] };
+      const { signal } = batch;
+      const shards = async () => {
+        const all = await store.shards({ signal });
+        return all.filter(({ place }) => !partitions.isDown(place));
+      };
+      const replies = await settleParts(plain.queue, items, parts, shards, { signal });
+      return { settled: readSettled(batch.settlements, replies), after: [] };
     },
     async take(request) {
       return (await takes.settleAndTake([], request)).taken();
     },
     async settleAndTake(batch, request) {
-      const { parts, settled } = await split(batch);
+      const { items, parts, settled } = await split(batch);
+      if (items.some(({ pause }) => pause))
+        return { ...(await divided.settle(batch)), taken: () => divided.take(request) };
       const replies = await takes.settleAndTake(parts, request);
       return { settled: settled(replies.settled), after: [], taken: replies.taken };
     },

@@ -123,7 +123,7 @@ class Round {
       taken = await (await this.#exchange(target, this.#untried().filter(isUnknown), [], mustLook)).taken();
     }
     if (this.#failure !== undefined && this.#seen.size === 0) throw this.#failure;
-    const nextDueAt = this.#nextDue();
+    const nextDueAt = taken.paused ? taken.nextDueAt : this.#nextDue();
     if (taken.tasks.length === 0 && !taken.paused) await this.#noteIdle();
     const isShort = taken.tasks.length > 0 && taken.tasks.length < max;
     const isDue = nextDueAt !== null && nextDueAt <= this.#turns.now();

@@ -2244,6 +2244,7 @@ export const openapi: OpenApiDocument = {
                             "broken": 0,
                             "workers": 2,
                             "paused": false,
+                            "pausedUntil": null,
                             "stoppedGroups": 0
                           }
                         }
@@ -2321,6 +2322,7 @@ export const openapi: OpenApiDocument = {
                       "broken": 0,
                       "workers": 2,
                       "paused": false,
+                      "pausedUntil": null,
                       "stoppedGroups": 0
                     }
                   }
@@ -2436,7 +2438,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Pause a queue",
-        "description": "Pulls return no tasks and `paused: true` until the queue is resumed. Working tasks can be settled, and tasks can be enqueued. Scope: admin.",
+        "description": "Pulls return no tasks and `paused: true` until the queue is resumed, or for a time. Working tasks can be settled, and tasks can be enqueued. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2452,6 +2454,24 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/parameters/Idempotency-Key"
           }
         ],
+        "requestBody": {
+          "required": false,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Pause"
+              },
+              "examples": {
+                "for-five-minutes": {
+                  "summary": "for five minutes",
+                  "value": {
+                    "for": "5m"
+                  }
+                }
+              }
+            }
+          }
+        },
         "responses": {
           "200": {
             "description": "The new settings.",
@@ -2465,6 +2485,21 @@ export const openapi: OpenApiDocument = {
                     "summary": "paused",
                     "value": {
                       "paused": true,
+                      "pausedUntil": null,
+                      "maxWorking": null,
+                      "rate": null,
+                      "maxPending": 10000,
+                      "events": false,
+                      "statistics": true,
+                      "order": null,
+                      "onDead": "continue"
+                    }
+                  },
+                  "for-a-time": {
+                    "summary": "for a time",
+                    "value": {
+                      "paused": true,
+                      "pausedUntil": 1792800300000,
                       "maxWorking": null,
                       "rate": null,
                       "maxPending": 10000,
@@ -2547,6 +2582,7 @@ export const openapi: OpenApiDocument = {
                     "summary": "running",
                     "value": {
                       "paused": false,
+                      "pausedUntil": null,
                       "maxWorking": null,
                       "rate": null,
                       "maxPending": 10000,
@@ -2626,6 +2662,7 @@ export const openapi: OpenApiDocument = {
                     "summary": "some",
                     "value": {
                       "paused": false,
+                      "pausedUntil": null,
                       "maxWorking": null,
                       "rate": null,
                       "maxPending": 10000,
@@ -2741,6 +2778,7 @@ export const openapi: OpenApiDocument = {
                     "summary": "some",
                     "value": {
                       "paused": false,
+                      "pausedUntil": null,
                       "maxWorking": 50,
                       "rate": {
                         "most": 100,
@@ -2848,6 +2886,7 @@ export const openapi: OpenApiDocument = {
                           "queue": "emails",
                           "group": "tenant-7",
                           "paused": false,
+                          "pausedUntil": null,
                           "weight": 2,
                           "maxWorking": null,
                           "rate": null,
@@ -3105,6 +3144,7 @@ export const openapi: OpenApiDocument = {
                       "queue": "emails",
                       "group": "tenant-7",
                       "paused": false,
+                      "pausedUntil": null,
                       "weight": 2,
                       "maxWorking": null,
                       "rate": null,
@@ -3191,6 +3231,14 @@ export const openapi: OpenApiDocument = {
                       "per": "1s"
                     }
                   }
+                },
+                "a-pause-of-five-minutes": {
+                  "summary": "a pause of five minutes",
+                  "value": {
+                    "paused": {
+                      "for": "5m"
+                    }
+                  }
                 }
               }
             }
@@ -3209,6 +3257,7 @@ export const openapi: OpenApiDocument = {
                     "summary": "some",
                     "value": {
                       "paused": false,
+                      "pausedUntil": null,
                       "weight": 2,
                       "maxWorking": null,
                       "rate": null,
@@ -3705,9 +3754,11 @@ export const openapi: OpenApiDocument = {
                           "broken": 0,
                           "workers": 2,
                           "paused": false,
+                          "pausedUntil": null,
                           "stoppedGroups": 0,
                           "settings": {
                             "paused": false,
+                            "pausedUntil": null,
                             "maxWorking": null,
                             "rate": null,
                             "maxPending": 10000,
@@ -6541,7 +6592,11 @@ export const openapi: OpenApiDocument = {
               },
               "unstarted": {
                 "type": "boolean",
-                "description": "True hands back a task that was not started. The attempt does not count. The task goes to the front, or to its old place if it has a group or a priority. Not with `delay`, `backoff` or `error`."
+                "description": "True hands back a task that was not started. The attempt does not count. The task goes to the front, or to its old place if it has a group or a priority. Not with `delay`, `backoff`, `error` or `queue`."
+              },
+              "queue": {
+                "type": "boolean",
+                "description": "True also pauses the queue for the delay, unless it is paused for longer: for a service that refuses all requests. Default false."
               }
             },
             "required": [
@@ -7065,19 +7120,36 @@ export const openapi: OpenApiDocument = {
         "additionalProperties": false,
         "description": "Fields that are left out keep their value. null removes the setting."
       },
+      "Pause": {
+        "type": "object",
+        "properties": {
+          "for": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "For how long, at least 1 ms. It does not end a pause that lasts until it is resumed. Default: until it is resumed."
+          }
+        },
+        "additionalProperties": false
+      },
       "GroupChanges": {
         "type": "object",
         "properties": {
           "paused": {
             "anyOf": [
               {
-                "type": "boolean"
+                "anyOf": [
+                  {
+                    "type": "boolean"
+                  },
+                  {
+                    "$ref": "#/components/schemas/Pause"
+                  }
+                ]
               },
               {
                 "type": "null"
               }
             ],
-            "description": "True delivers no task of the group until it is unset."
+            "description": "True delivers no task of the group until it is unset; `{for}` for that time."
           },
           "weight": {
             "anyOf": [
@@ -7653,7 +7725,7 @@ export const openapi: OpenApiDocument = {
           },
           "paused": {
             "type": "boolean",
-            "description": "True if the queue is paused. Pulls return no tasks until it is resumed."
+            "description": "True if the queue is paused. Pulls return no tasks until it is resumed, or until `nextDueAt`."
           }
         },
         "required": [
@@ -9164,6 +9236,18 @@ export const openapi: OpenApiDocument = {
                           "type": "integer",
                           "minimum": 0,
                           "description": "Groups in strict order that a dead letter has stopped."
+                        },
+                        "pausedUntil": {
+                          "anyOf": [
+                            {
+                              "type": "integer",
+                              "minimum": 0
+                            },
+                            {
+                              "type": "null"
+                            }
+                          ],
+                          "description": "When the pause ends, epoch ms; null if there is none, or it lasts until it is resumed."
                         }
                       },
                       "required": [
@@ -9176,7 +9260,8 @@ export const openapi: OpenApiDocument = {
                         "broken",
                         "workers",
                         "paused",
-                        "stoppedGroups"
+                        "stoppedGroups",
+                        "pausedUntil"
                       ]
                     },
                     {
@@ -9274,6 +9359,18 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "description": "Groups in strict order that a dead letter has stopped."
+          },
+          "pausedUntil": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When the pause ends, epoch ms; null if there is none, or it lasts until it is resumed."
           }
         },
         "required": [
@@ -9287,7 +9384,8 @@ export const openapi: OpenApiDocument = {
           "broken",
           "workers",
           "paused",
-          "stoppedGroups"
+          "stoppedGroups",
+          "pausedUntil"
         ]
       },
       "Load": {
@@ -9443,6 +9541,18 @@ export const openapi: OpenApiDocument = {
                       "type": "integer",
                       "minimum": 0,
                       "description": "Groups in strict order that a dead letter has stopped."
+                    },
+                    "pausedUntil": {
+                      "anyOf": [
+                        {
+                          "type": "integer",
+                          "minimum": 0
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ],
+                      "description": "When the pause ends, epoch ms; null if there is none, or it lasts until it is resumed."
                     },
                     "settings": {
                       "$ref": "#/components/schemas/QueueSettings"
@@ -9685,6 +9795,7 @@ export const openapi: OpenApiDocument = {
                     "workers",
                     "paused",
                     "stoppedGroups",
+                    "pausedUntil",
                     "settings",
                     "statistics",
                     "partitions"
@@ -10239,6 +10350,18 @@ export const openapi: OpenApiDocument = {
           "paused": {
             "type": "boolean"
           },
+          "pausedUntil": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When the pause ends, epoch ms; null if there is none, or it lasts until it is resumed."
+          },
           "maxWorking": {
             "anyOf": [
               {
@@ -10319,6 +10442,7 @@ export const openapi: OpenApiDocument = {
         },
         "required": [
           "paused",
+          "pausedUntil",
           "maxWorking",
           "rate",
           "maxPending",
@@ -10334,6 +10458,18 @@ export const openapi: OpenApiDocument = {
           "paused": {
             "type": "boolean",
             "description": "True while pulls return no tasks of the group."
+          },
+          "pausedUntil": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When the pause ends, epoch ms; null if there is none, or it lasts until it is resumed."
           },
           "weight": {
             "type": "integer",
@@ -10411,6 +10547,7 @@ export const openapi: OpenApiDocument = {
         },
         "required": [
           "paused",
+          "pausedUntil",
           "weight",
           "maxWorking",
           "rate",
@@ -10430,6 +10567,18 @@ export const openapi: OpenApiDocument = {
           "paused": {
             "type": "boolean",
             "description": "True while pulls return no tasks of the group."
+          },
+          "pausedUntil": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When the pause ends, epoch ms; null if there is none, or it lasts until it is resumed."
           },
           "weight": {
             "type": "integer",
@@ -10539,6 +10688,7 @@ export const openapi: OpenApiDocument = {
           "queue",
           "group",
           "paused",
+          "pausedUntil",
           "weight",
           "maxWorking",
           "rate",

@@ -29,6 +29,9 @@ export const groupsQuery = fields({
 /** The group in the path. */
 export const groupInPath = fields({ group: name });
 
+/** How long a pause lasts. */
+export const pause = fields({ for: v.exactOptional(positiveDuration) });
+
 /** A setting that null removes. */
 const setting = <Schema extends v.GenericSchema>(schema: Schema) => v.exactOptional(v.nullable(schema));
 
@@ -54,7 +57,7 @@ export const queueChanges = fields({
 });
 
 export const groupChanges = fields({
-  paused: setting(v.boolean()),
+  paused: setting(v.union([v.boolean(), pause], "must be true, false, or an object with `for`")),
   weight: setting(integer(1, 100)),
   ...limits,
   order: setting(v.picklist(["strict", "none"], 'must be "strict" or "none"')),

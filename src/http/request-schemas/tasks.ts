@@ -134,6 +134,7 @@ export const settlement = v.pipe(
           backoff: v.exactOptional(backoff),
           count: v.exactOptional(v.boolean()),
           unstarted: v.exactOptional(v.boolean()),
+          queue: v.exactOptional(v.boolean()),
         }),
         fields({
           receipt,

@@ -4,6 +4,11 @@ import { queueEvents } from "../../kernel/tasks/events.ts";
 import { name, taskId } from "../request-schemas/values.ts";
 import { count, described, instant, nextCursor } from "./values.ts";
 
+const pausedUntil = described(
+  v.nullable(count),
+  "When the pause ends, epoch ms; null if there is none, or it lasts until it is resumed.",
+);
+
 export const counts = v.object({
   pending: count,
   delayed: count,
@@ -21,6 +26,7 @@ export const counts = v.object({
   workers: described(count, "Workers of the queue that are not gone, or still have tasks."),
   paused: described(v.boolean(), "True while pulls return no tasks."),
   stoppedGroups: described(count, "Groups in strict order that a dead letter has stopped."),
+  pausedUntil,
 });
 
 export const queues = v.object({
@@ -54,6 +60,7 @@ const onDead = v.picklist(["continue", "stop"]);
 
 export const queueSettings = v.object({
   paused: v.boolean(),
+  pausedUntil,
   ...limits,
   maxPending: limit("The most pending tasks before an enqueue is refused"),
   events: described(v.boolean(), "Whether the queue publishes events of its tasks."),
@@ -67,6 +74,7 @@ export const queueSettings = v.object({
 
 export const groupSettings = v.object({
   paused: described(v.boolean(), "True while pulls return no tasks of the group."),
+  pausedUntil,
   weight: described(count, "The group's share of the queue relative to other groups."),
   ...limits,
   order: described(

@@ -63,7 +63,10 @@ export const pulled = v.object({
     v.nullable(count),
     "When to pull again, epoch ms. It is now if a pull may return more tasks. Otherwise it is when the next delayed task is due, the next lease expires, or a limit allows more. null if no task waits.",
   ),
-  paused: described(v.boolean(), "True if the queue is paused. Pulls return no tasks until it is resumed."),
+  paused: described(
+    v.boolean(),
+    "True if the queue is paused. Pulls return no tasks until it is resumed, or until `nextDueAt`.",
+  ),
 });
 
 export const settled = v.object({

@@ -40,13 +40,17 @@ export function queueRoutes(app: App, services: Services): void {
     return reply<typeof replies.queueDeleted>({ queue: c.get("open").name, deleted: true });
   });
 
-  for (const verb of ["pause", "resume"] as const) {
-    app.post(`/v1/queues/:queue/${verb}`, allow("admin"), async (c) => {
-      const options = requestOptions(c);
-      await readBody(c, services, noFields, "optional");
-      return reply<typeof replies.queueSettings>(await operator(c)[verb](options));
-    });
-  }
+  app.post("/v1/queues/:queue/pause", allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    const pause = await readBody(c, services, schemas.pause, "optional");
+    return reply<typeof replies.queueSettings>(await operator(c).pause({ ...pause, ...options }));
+  });
+
+  app.post("/v1/queues/:queue/resume", allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    await readBody(c, services, noFields, "optional");
+    return reply<typeof replies.queueSettings>(await operator(c).resume(options));
+  });
 
   app.get("/v1/queues/:queue/settings", allow("view"), async (c) => {
     readQuery(c);

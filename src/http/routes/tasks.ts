@@ -33,7 +33,8 @@ export function taskRoutes(app: App, services: Services): void {
     checkOrder(definition, body);
     const { payload, ...rest } = body;
     const queue = c.get("open").queue();
-    const isKeyed = rest.debounce ?? rest.throttle ?? rest.singleton ?? rest.replace;
+    const { debounce, throttle, singleton, replace } = rest;
+    const isKeyed = [debounce, throttle, singleton, replace].some((option) => option !== undefined);
     const enqueued = await (isKeyed
       ? keyed.use(({ withDebounce }) => withDebounce(queue).enqueue(payload, { ...rest, ...options }))
       : queue.enqueue(payload, { ...rest, ...options }));

@@ -105,5 +105,12 @@ export async function takenBy(
   const leasedAt = task && task.deadlineAt - (leaseOf(task.record) ?? lease);
   // It ended at its limit of bytes, or at a task whose leases expired.
   const endedEarly = task !== undefined && tasks.length < request.max && nextDueAt === leasedAt;
-  return { tasks, token, place: shard.place, nextDueAt: nextDueAt || null, paused, endedEarly };
+  return {
+    tasks,
+    token,
+    place: shard.place,
+    nextDueAt: nextDueAt > 1 ? nextDueAt : null,
+    paused,
+    endedEarly,
+  };
 }

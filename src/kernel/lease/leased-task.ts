@@ -93,6 +93,7 @@ export class LeasedTask<T = unknown> {
    *   jittered between half and full
    * @param options.count false refunds the attempt. @default true
    * @param options.error kept with the task, as for {@link reject}
+   * @param options.queue true also pauses the queue for the delay, unless it is paused for longer. @default false
    * @param options.unstarted true hands back a task that was not started, uncounted: to the front, or to its
    *   old place if it has a group or a priority. @default false
    * @returns as {@link complete}, with `dueAt` if it is delayed
@@ -105,6 +106,7 @@ export class LeasedTask<T = unknown> {
       backoff?: Backoff | true;
       count?: boolean;
       error?: unknown;
+      queue?: boolean;
       unstarted?: boolean;
     } = {},
   ): Promise<Settled> {
@@ -150,10 +152,10 @@ function ofSingleSettlement(error: unknown): unknown {
 export type Batch<T> = LeasedTask<T>[] & {
   /**
    * When to dequeue again, epoch ms: at once, or when the next delayed task is due or the next lease expires.
-   * Null if no task waits.
+   * Null if no task waits. If the queue is paused, when the pause ends; null if it lasts until it is resumed.
    */
   readonly nextDueAt: number | null;
-  /** True if the queue is paused: it delivers no task until it is resumed. */
+  /** True if the queue is paused, and delivers no task. */
   readonly paused: boolean;
   /**
    * How many other tasks became dead letters, because they could not be decrypted or do not match the schema.

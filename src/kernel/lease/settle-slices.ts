@@ -1,5 +1,8 @@
-/** Settling more tasks than one script call does. */
-import { runAll } from "../call.ts";
+/** Settling more than one script call does: many tasks, or tasks that pause their queue. */
+import { type Call, runAll } from "../call.ts";
+import { pauseScript } from "../scripts/pause-script.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
+import type { QueueRef } from "../queue-ref.ts";
 import type { Shard } from "../shard.ts";
 import { slicesOf } from "../slices.ts";
 import type { SettlementArguments } from "../store.ts";
@@ -42,14 +45,33 @@ export function joinReplies(slices: readonly SettleSlice[], replies: readonly Se
   return all;
 }
 
-/** Settles all items, in one request. @returns the replies in their order */
-export async function settleAll(
+/** Settles all items of a shard, in one request. @returns the replies in their order */
+export function settleAll(
   shard: Shard,
   items: readonly SettlementArguments[],
   token: string,
   options: SendOptions,
 ): Promise<SettleReply> {
   const slices = settleSlices(shard, items, [...items.keys()], token);
-  const calls = slices.map(({ call }) => call);
-  return joinReplies(slices, await runAll(shard.queue.transport, calls, options));
+  return settleParts(shard.queue, items, slices, () => [shard], options);
+}
+
+/**
+ * Settles items, in one request. If some of them pause the queue, that goes first: then no pause ends after the task that
+ * has asked for it is due.
+ * @param shards those of the queue, to be paused
+ * @returns the replies in the order of the items
+ */
+export async function settleParts(
+  { transport }: QueueRef,
+  items: readonly SettlementArguments[],
+  slices: readonly SettleSlice[],
+  shards: () => MaybePromise<readonly Shard[]>,
+  options: SendOptions,
+): Promise<SettleReply> {
+  const length = Math.max(...items.map(({ pause = 0 }) => pause));
+  const paused = length > 0 ? await shards() : [];
+  const calls: Call<unknown>[] = paused.map((shard) => shard.call(pauseScript, { length: String(length) }));
+  const replies = await runAll(transport, [...calls, ...slices.map(({ call }) => call)], options);
+  return joinReplies(slices, replies.slice(paused.length) as SettleReply[]);
 }

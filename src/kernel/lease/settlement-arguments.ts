@@ -26,7 +26,7 @@ const OPTIONS = new Map<unknown, readonly string[]>(
   Object.entries({
     complete: ["result", "ttl"],
     reject: ["error", "ttl"],
-    requeue: ["error", "delay", "backoff", "count", "unstarted"],
+    requeue: ["error", "delay", "backoff", "count", "unstarted", "queue"],
     extend: ["lease", "progress"],
   }).map(([outcome, known]) => [outcome, ["receipt", "outcome", ...known]]),
 );
@@ -83,27 +83,29 @@ export function settlementArguments(settlement: Settlement, at: string): PlainAr
         terms: termsOf(outcome, retention(settlement.ttl, at)),
         ...withError(settlement.error),
       };
-    case "requeue":
+    case "requeue": {
+      const { delay, backoff, error, queue } = settlement;
       if (trueOrFalse(settlement.unstarted ?? false, `${at}.unstarted`)) {
-        if ([settlement.delay, settlement.backoff, settlement.error].some((value) => value !== undefined)) {
-          throw invalidArgument(`${at}.unstarted`, "must not be given with delay, backoff or error");
+        if ([delay, backoff, error, queue].some((value) => value !== undefined)) {
+          throw invalidArgument(`${at}.unstarted`, "must not be given with delay, backoff, error or queue");
         }
         return { ...plain, terms: "unstarted" };
       }
-      if (settlement.backoff !== undefined && settlement.delay !== undefined) {
+      if (backoff !== undefined && delay !== undefined) {
         throw invalidArgument(`${at}.backoff`, `must not be given with ${at}.delay`);
       }
+      const ms =
+        backoff === undefined
+          ? milliseconds(delay ?? 0, `${at}.delay`)
+          : delayAfter(charged, backoff, Math.random, `${at}.backoff`);
+      const isCounted = trueOrFalse(settlement.count ?? true, `${at}.count`);
       return {
         ...plain,
-        terms: termsOf(
-          outcome,
-          settlement.backoff === undefined
-            ? milliseconds(settlement.delay ?? 0, `${at}.delay`)
-            : delayAfter(charged, settlement.backoff, Math.random, `${at}.backoff`),
-          trueOrFalse(settlement.count ?? true, `${at}.count`) ? undefined : "uncounted",
-        ),
-        ...withError(settlement.error),
+        terms: termsOf(outcome, ms, isCounted ? undefined : "uncounted"),
+        pause: trueOrFalse(queue ?? false, `${at}.queue`) ? ms : 0,
+        ...withError(error),
       };
+    }
     case "extend":
       return {
         ...plain,

@@ -240,6 +240,12 @@ export type Settlement =
        * @default false
        */
       readonly unstarted?: boolean | undefined;
+      /**
+       * True also pauses the queue for the delay, unless it is paused for longer. It costs 4 Redis commands more, in the
+       * same request; with partitions as many for each.
+       * @default false
+       */
+      readonly queue?: boolean | undefined;
     }
   | {
       readonly receipt: string;

@@ -6,6 +6,9 @@ import type { Reply } from "../transport.ts";
 /** Null for the number that means "none". */
 const orNull = (value: number, none: number) => (value === none ? null : value);
 
+/** @param until when a pause ends; 1 if it lasts until it is resumed, 0 without one */
+const readPause = (until: number) => ({ paused: until > 0, pausedUntil: until > 1 ? until : null });
+
 export const countScript = {
   script: count,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "dead", "workers", "fairByGroup"],
@@ -21,7 +24,7 @@ export const countScript = {
       nextDueAt: orNull(reader.integer(), 0),
       broken: reader.integer(),
       workers: reader.integer(),
-      paused: reader.integer() === 1,
+      ...readPause(reader.integer()),
       stoppedGroups: reader.integer(),
     };
     if (reader.ended) return { counts, overview: undefined };

@@ -28,7 +28,7 @@ export const readGroupCounts = (reader: ReplyReader) => ({
 export const settingsScript = {
   script: settings,
   keys: ["tasks"],
-  args: ["group"],
+  args: ["testNow", "group"],
   decode: (reply: Reply) => {
     const reader = okay("settings", reply);
     return {

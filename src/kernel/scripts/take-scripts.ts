@@ -23,10 +23,7 @@ export const dequeueScript = {
   decode: (reply: Reply) => {
     const reader = new ReplyReader("dequeue", reply);
     const status = reader.status("ok", "more", "paused");
-    const paused = status === "paused";
-    /** True if the call found only entries that cannot be delivered. Sent again, it continues after them. */
-    const more = status === "more";
-    const nextDueAt = paused ? 0 : reader.integer();
+    const nextDueAt = reader.integer();
     const tasks: LeasedRecord[] = [];
     while (reader.isText) {
       tasks.push({
@@ -38,7 +35,14 @@ export const dequeueScript = {
       });
     }
     const [deadLetters = []] = reader.rest((item) => item.nested().rest(readExpired));
-    return { nextDueAt, paused, more, tasks, deadLetters };
+    return {
+      nextDueAt,
+      paused: status === "paused",
+      /** True if the call found only entries that cannot be delivered. Sent again, it continues after them. */
+      more: status === "more",
+      tasks,
+      deadLetters,
+    };
   },
 } as const satisfies Binding;
 

@@ -25,6 +25,8 @@ export interface QueueCounts {
   readonly paused: boolean;
   /** Groups with a strict order that a dead letter has stopped. */
   readonly stoppedGroups: number;
+  /** When the pause ends, epoch ms; null if the queue is not paused, or until it is resumed. */
+  readonly pausedUntil: number | null;
 }
 
 /** What a sweep did. */
@@ -61,5 +63,7 @@ export function sumOfCounts(counts: readonly Omit<QueueCounts, "queue">[]): Omit
     workers: Math.max(...known("workers")),
     paused: counts.some(({ paused }) => paused),
     stoppedGroups: sum("stoppedGroups"),
+    // The shards are paused by one call, within the same moment.
+    pausedUntil: counts.find(({ paused }) => paused)?.pausedUntil ?? null,
   };
 }

@@ -3,30 +3,30 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $AF } from "../parts/resend-window.gen.ts";
 import { $CF } from "../parts/read-score.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "../parts/history.gen.ts";
-import { $FS } from "../parts/default-result-ttl.gen.ts";
-import { $FT } from "../parts/default-dead-ttl.gen.ts";
-import { $DK } from "../parts/newer-settings.gen.ts";
-import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
-import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $KC } from "../parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
-import { $ED_ } from "../parts/begin-task-later.gen.ts";
-import { $KJ } from "../parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
-import { $GB_ } from "../parts/texts-later.gen.ts";
-import { $FX_ } from "../parts/newer-later.gen.ts";
-import { $GI_ } from "../parts/parse-with-later.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "../parts/history.gen.ts";
+import { $FU } from "../parts/default-result-ttl.gen.ts";
+import { $FV } from "../parts/default-dead-ttl.gen.ts";
+import { $DL } from "../parts/newer-settings.gen.ts";
+import { $GT } from "../parts/has-ended.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
+import { $FO_ } from "../parts/read-settings-later.gen.ts";
+import { $KE } from "../parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
+import { $EF_ } from "../parts/begin-task-later.gen.ts";
+import { $KL } from "../parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
+import { $GD_ } from "../parts/texts-later.gen.ts";
+import { $FZ_ } from "../parts/newer-later.gen.ts";
+import { $GK_ } from "../parts/parse-with-later.gen.ts";
 import { askFormer as plain } from "../ask-former.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$FZ_}${$GB_}${$GD_}${source.slice(1643, 1828)}${source.slice(1889, 2871)}${$DK}${$FM_}${$FX_}${source.slice(2871, 4676)}${$GA_}${$GJ_}${$GL_}${source.slice(4676, 7802)}${$KC}${$CR_}${source.slice(7802, 10679)}${$CF}${source.slice(10679, 14081)}${$KB}${$X_}${$ED_}${$GG_}${$GI_}${source.slice(14081, 15326)}${$AF}${source.slice(15326, 17381)}${$FU}${$GM}${$GN}${$CA}${source.slice(17381, 19899)}${$FS}${$FT}${$HG}${source.slice(19899, 20447)}${$GR}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(20447, 20464)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GB_}${$GD_}${$GF_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$DL}${$FO_}${$FZ_}${source.slice(2887, 4692)}${$GC_}${$GL_}${$GN_}${source.slice(4692, 7822)}${$KE}${$CR_}${source.slice(7822, 10699)}${$CF}${source.slice(10699, 14101)}${$KD}${$X_}${$EF_}${$GI_}${$GK_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FW}${$GO}${$GP}${$CA}${source.slice(17454, 19972)}${$FU}${$FV}${$HI}${source.slice(19972, 20520)}${$GT}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${source.slice(20520, 20537)}`;
   },
-  sha1: "97df8a68af2585f953efd949f044993f17ac284e",
-  keyLockingSha1: "d188a5dce9e5311b9d707e7b3b927a21c5789f3a",
+  sha1: "61640f7af43075ca789e9624c85d49d0729dd0ea",
+  keyLockingSha1: "daaf3178ec42797410f1078470936eeaed87cb74",
 };

@@ -4,29 +4,29 @@ import type { Script } from "../../kernel/transport.ts";
 import { $CI } from "../parts/limited-later.gen.ts";
 import { $X } from "../parts/make-ready.gen.ts";
 import { $CF } from "../parts/read-score.gen.ts";
-import { $FV } from "../parts/first-line.gen.ts";
-import { $HE } from "../parts/score-when-due.gen.ts";
-import { $DK } from "../parts/newer-settings.gen.ts";
-import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
-import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $KC } from "../parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
+import { $FX } from "../parts/first-line.gen.ts";
+import { $HG } from "../parts/score-when-due.gen.ts";
+import { $DL } from "../parts/newer-settings.gen.ts";
+import { $GT } from "../parts/has-ended.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
+import { $FO_ } from "../parts/read-settings-later.gen.ts";
+import { $KE } from "../parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
 import { $AB_ } from "../parts/refund-later.gen.ts";
-import { $KJ } from "../parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
-import { $GB_ } from "../parts/texts-later.gen.ts";
-import { $FX_ } from "../parts/newer-later.gen.ts";
-import { $GI_ } from "../parts/parse-with-later.gen.ts";
+import { $KL } from "../parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
+import { $GD_ } from "../parts/texts-later.gen.ts";
+import { $FZ_ } from "../parts/newer-later.gen.ts";
+import { $GK_ } from "../parts/parse-with-later.gen.ts";
 import { cancel as plain } from "../cancel.gen.ts";
 
 export const cancel: Script = {
   name: "cancel",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1325)}${$DK}${$FM_}${$FX_}${source.slice(1325, 3240)}${$FV}${$FZ_}${$GA_}${$GB_}${$GD_}${$GG_}${$GI_}${source.slice(3240, 5091)}${$GJ_}${$GL_}${source.slice(5091, 5251)}${source.slice(14129, 14218)}${source.slice(4324, 4411)}${source.slice(15559, 15575)}${source.slice(3900, 3959)}${source.slice(5125, 5221)}${source.slice(4411, 5091)}${source.slice(14339, 14364)}${source.slice(17997, 18041)}${source.slice(14364, 14492)}${source.slice(18041, 18128)}${source.slice(19599, 19871)}${$CI}${source.slice(11499, 11553)}${source.slice(14492, 14574)}${source.slice(5518, 6157)}${source.slice(19871, 20197)}${$X}${source.slice(6157, 6486)}${$CF}${source.slice(6486, 8600)}${source.slice(12513, 12684)}${source.slice(8600, 8827)}${source.slice(12684, 14096)}${source.slice(3959, 4302)}${source.slice(16753, 17052)}${source.slice(8827, 11345)}${$HE}${source.slice(17052, 17847)}${$GR}${$KB}${$KC}${$CR_}${$X_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${$GJ_}${$GL_}${source.slice(11345, 11412)}${source.slice(4324, 4411)}${source.slice(11499, 11553)}${source.slice(5518, 6276)}${source.slice(6579, 6684)}${source.slice(7138, 7221)}${source.slice(8317, 8331)}${source.slice(12513, 14096)}${$KC}${$CR_}${source.slice(14096, 14218)}${source.slice(4411, 4532)}${source.slice(14339, 14492)}${source.slice(19830, 19851)}${source.slice(14492, 15265)}${$CF}${$KB}${$AB_}${source.slice(15265, 15321)}${source.slice(3900, 3959)}${source.slice(15380, 15397)}${source.slice(4411, 4532)}${source.slice(15518, 15559)}${source.slice(14129, 14218)}${source.slice(15559, 15575)}${source.slice(3900, 3959)}${source.slice(5125, 5221)}${source.slice(4411, 5091)}${source.slice(14339, 14364)}${source.slice(17997, 18041)}${source.slice(14364, 14492)}${source.slice(18041, 18128)}${source.slice(19599, 19871)}${$CI}${source.slice(14492, 14574)}${source.slice(19871, 20197)}${$X}${$CF}${source.slice(3959, 4302)}${source.slice(16753, 17052)}${$HE}${source.slice(17052, 17847)}${$GR}${$KB}${$X_}${$HG_}${$KJ}${$KI}${$HG__}${$GJ_}${$GL_}${source.slice(17847, 17883)}${source.slice(18128, 19471)}${source.slice(20197, 21532)}${source.slice(6276, 6579)}${source.slice(6684, 7138)}${source.slice(7221, 8317)}${source.slice(8331, 11345)}${$AE_}${$FF_}${$FQ_}${source.slice(26399, 26482)}`;
+    return `${source.slice(0, 1341)}${$DL}${$FO_}${$FZ_}${source.slice(1341, 3256)}${$FX}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}${source.slice(3256, 5107)}${$GL_}${$GN_}${source.slice(5107, 5267)}${source.slice(14202, 14291)}${source.slice(4340, 4427)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CI}${source.slice(11568, 11622)}${source.slice(14565, 14647)}${source.slice(5534, 6173)}${source.slice(19944, 20270)}${$X}${source.slice(6173, 6555)}${$CF}${source.slice(6555, 8669)}${source.slice(12582, 12753)}${source.slice(8669, 8896)}${source.slice(12753, 14169)}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${source.slice(8896, 11414)}${$HG}${source.slice(17125, 17920)}${$GT}${$KD}${$KE}${$CR_}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}${source.slice(11414, 11481)}${source.slice(4340, 4427)}${source.slice(11568, 11622)}${source.slice(5534, 6292)}${source.slice(6648, 6753)}${source.slice(7207, 7290)}${source.slice(8386, 8400)}${source.slice(12582, 14169)}${$KE}${$CR_}${source.slice(14169, 14291)}${source.slice(4427, 4548)}${source.slice(14412, 14565)}${source.slice(19903, 19924)}${source.slice(14565, 15338)}${$CF}${$KD}${$AB_}${source.slice(15338, 15394)}${source.slice(3916, 3975)}${source.slice(15453, 15470)}${source.slice(4427, 4548)}${source.slice(15591, 15632)}${source.slice(14202, 14291)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CI}${source.slice(14565, 14647)}${source.slice(19944, 20270)}${$X}${$CF}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${$HG}${source.slice(17125, 17920)}${$GT}${$KD}${$X_}${$HI_}${$KL}${$KK}${$HI__}${$GL_}${$GN_}${source.slice(17920, 17956)}${source.slice(18201, 19544)}${source.slice(20270, 21605)}${source.slice(6292, 6648)}${source.slice(6753, 7207)}${source.slice(7290, 8386)}${source.slice(8400, 11414)}${$AE_}${$FH_}${$FS_}${source.slice(26525, 26608)}`;
   },
-  sha1: "1dec1ded0a9f93a9d1e08458a585f4c1bb53ea81",
-  keyLockingSha1: "9a55bde4399c00a1f72e346ceecdbb1e8c0518da",
+  sha1: "f634b639e3d9c28c71eea36fbc637f582e2b21fb",
+  keyLockingSha1: "5691605e5b7fd9ddc904aa2a9299dc4906841525",
 };

@@ -3,30 +3,30 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $AF } from "../parts/resend-window.gen.ts";
 import { $CF } from "../parts/read-score.gen.ts";
-import { $FU, $GM, $GN, $CA, $HG } from "../parts/history.gen.ts";
-import { $FS } from "../parts/default-result-ttl.gen.ts";
-import { $FT } from "../parts/default-dead-ttl.gen.ts";
-import { $DK } from "../parts/newer-settings.gen.ts";
-import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
-import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $KC } from "../parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
-import { $ED_ } from "../parts/begin-task-later.gen.ts";
-import { $KJ } from "../parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
-import { $GB_ } from "../parts/texts-later.gen.ts";
-import { $FX_ } from "../parts/newer-later.gen.ts";
-import { $GI_ } from "../parts/parse-with-later.gen.ts";
+import { $FW, $GO, $GP, $CA, $HI } from "../parts/history.gen.ts";
+import { $FU } from "../parts/default-result-ttl.gen.ts";
+import { $FV } from "../parts/default-dead-ttl.gen.ts";
+import { $DL } from "../parts/newer-settings.gen.ts";
+import { $GT } from "../parts/has-ended.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
+import { $FO_ } from "../parts/read-settings-later.gen.ts";
+import { $KE } from "../parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
+import { $EF_ } from "../parts/begin-task-later.gen.ts";
+import { $KL } from "../parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
+import { $GD_ } from "../parts/texts-later.gen.ts";
+import { $FZ_ } from "../parts/newer-later.gen.ts";
+import { $GK_ } from "../parts/parse-with-later.gen.ts";
 import { enqueue as plain } from "../enqueue.gen.ts";
 
 export const enqueue: Script = {
   name: "enqueue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3195)}${source.slice(1229, 1290)}${source.slice(3195, 3414)}${$FZ_}${$GB_}${$GD_}${source.slice(3414, 3607)}${source.slice(3668, 3805)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4120, 4847)}${source.slice(1490, 1935)}${$DK}${$FM_}${$FX_}${source.slice(5292, 5462)}${source.slice(4270, 4386)}${source.slice(3718, 3805)}${source.slice(4470, 4698)}${source.slice(5893, 8795)}${$KC}${$CR_}${source.slice(8795, 9043)}${source.slice(4386, 4470)}${source.slice(9127, 13198)}${$CF}${source.slice(13198, 16600)}${$KB}${$X_}${$ED_}${$GA_}${$GJ_}${$FX_}${$GG_}${$GI_}${$GL_}${source.slice(16600, 17789)}${$AF}${source.slice(17789, 19844)}${source.slice(16760, 16987)}${$FU}${$GM}${$GN}${$CA}${source.slice(20071, 22589)}${$FS}${$FT}${$HG}${source.slice(22589, 23137)}${$GR}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$FQ_}${source.slice(23137, 23156)}`;
+    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3253)}${source.slice(1229, 1290)}${source.slice(3253, 3472)}${$GB_}${$GD_}${$GF_}${source.slice(3472, 3665)}${source.slice(3726, 3863)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4178, 4921)}${source.slice(1490, 1935)}${$DL}${$FO_}${$FZ_}${source.slice(5366, 5536)}${source.slice(4328, 4444)}${source.slice(3776, 3863)}${source.slice(4528, 4779)}${source.slice(5990, 8896)}${$KE}${$CR_}${source.slice(8896, 9144)}${source.slice(4444, 4528)}${source.slice(9228, 13299)}${$CF}${source.slice(13299, 16701)}${$KD}${$X_}${$EF_}${$GC_}${$GL_}${$FZ_}${$GI_}${$GK_}${$GN_}${source.slice(16701, 17890)}${$AF}${source.slice(17890, 19998)}${source.slice(16861, 17088)}${$FW}${$GO}${$GP}${$CA}${source.slice(20225, 22743)}${$FU}${$FV}${$HI}${source.slice(22743, 23291)}${$GT}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${source.slice(23291, 23310)}`;
   },
-  sha1: "185d69fc13a744c11c1386c5558af26aa04870f5",
-  keyLockingSha1: "a7d26090d593b780fbc14f36ed59bb2d50d468b7",
+  sha1: "bf9006ad249ef281a5e69c09d72317b0c79ba8b9",
+  keyLockingSha1: "6a5b5efe00bb067f6c332b5c5cbcb862654c2ee0",
 };

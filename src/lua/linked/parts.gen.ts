@@ -3,16 +3,16 @@
 export const $AZ_ = `AZ=(function(a)
 return function(b,c,d)
 local e,f=nil,nil
-if not EM(d)then
-e,f=KB.line_of(b,c.task)
+if not EO(d)then
+e,f=KD.line_of(b,c.task)
 end
 if e then
-KB.follow_score(c.task,d.score)
+KD.follow_score(c.task,d.score)
 end
 if e and e.ordered and c.id~=e.head then
 if e.head or f.working>0 then
 DB(b,c.task,d.score,c.id)
-KB.line_up(b,f,c.id,true)
+KD.line_up(b,f,c.id,true)
 return true
 end
 e.head=c.id
@@ -21,13 +21,13 @@ return a(b,c,d)
 end
 end)(AZ)
 `;
-export const $GV_ = `GV=(function(a)
+export const $GX_ = `GX=(function(a)
 return function(b,c,d,e,f,g)
 local h=a(b,c,d,e,f,g)
-if KI.outbox[1]and h[1]=='ok'then
-AK(h,{'outbox',unpack(KI.outbox)})
+if KK.outbox[1]and h[1]=='ok'then
+AK(h,{'outbox',unpack(KK.outbox)})
 end
 return h
 end
-end)(GV)
+end)(GX)
 `;

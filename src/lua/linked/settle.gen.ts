@@ -2,26 +2,26 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $CF } from "../parts/read-score.gen.ts";
-import { $DK } from "../parts/newer-settings.gen.ts";
-import { $GR } from "../parts/has-ended.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
-import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $KC } from "../parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
-import { $HF_, $HF__ } from "../parts/wait-again-later.gen.ts";
-import { $KJ } from "../parts/blocked.gen.ts";
-import { $GV_ } from "../linked/parts.gen.ts";
-import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
-import { $GB_ } from "../parts/texts-later.gen.ts";
-import { $FX_ } from "../parts/newer-later.gen.ts";
+import { $DL } from "../parts/newer-settings.gen.ts";
+import { $GT } from "../parts/has-ended.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
+import { $FO_ } from "../parts/read-settings-later.gen.ts";
+import { $KE } from "../parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
+import { $HH_, $HH__ } from "../parts/wait-again-later.gen.ts";
+import { $KL } from "../parts/blocked.gen.ts";
+import { $GX_ } from "../linked/parts.gen.ts";
+import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
+import { $GD_ } from "../parts/texts-later.gen.ts";
+import { $FZ_ } from "../parts/newer-later.gen.ts";
 import { settle as plain } from "../settle.gen.ts";
 
 export const settle: Script = {
   name: "settle",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 4886)}${source.slice(773, 789)}${source.slice(4902, 5274)}${source.slice(789, 956)}${source.slice(5441, 9742)}${$CF}${source.slice(9742, 13566)}${source.slice(956, 968)}${source.slice(13578, 18150)}${source.slice(968, 985)}${source.slice(18167, 18945)}${$DK}${$GR}${source.slice(18945, 22607)}${$KB}${$FM_}${$KC}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$GV_}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(22607, 22640)}`;
+    return `${source.slice(0, 4902)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 9811)}${$CF}${source.slice(9811, 13639)}${source.slice(956, 968)}${source.slice(13651, 18223)}${source.slice(968, 985)}${source.slice(18240, 19018)}${$DL}${$GT}${source.slice(19018, 22680)}${$KD}${$FO_}${$KE}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GX_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${source.slice(22680, 22713)}`;
   },
-  sha1: "1d9bc993ec4aede4d08b8f01e4c728718f8fbc75",
-  keyLockingSha1: "d604b78c79c67a74dd288c96795c967215841ed9",
+  sha1: "82dd8d11be86e3ddf947f93482cf16123a7c4415",
+  keyLockingSha1: "67623e010b1591d8cd933dddf3dbb7479b8d9822",
 };

@@ -2,27 +2,27 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $CF } from "../parts/read-score.gen.ts";
-import { $FV } from "../parts/first-line.gen.ts";
-import { $DK } from "../parts/newer-settings.gen.ts";
-import { $KB, $CR_, $GJ_, $GL_ } from "../parts/lines.gen.ts";
-import { $FM_ } from "../parts/read-settings-later.gen.ts";
-import { $KC } from "../parts/parse-line.gen.ts";
-import { $X_, $HG_, $AE_, $KI, $FF_, $HG__, $FQ_ } from "../parts/make-ready-later.gen.ts";
-import { $HF_, $HF__ } from "../parts/wait-again-later.gen.ts";
-import { $KJ } from "../parts/blocked.gen.ts";
-import { $FZ_, $GD_ } from "../parts/fixed-fields-later.gen.ts";
-import { $GA_, $GG_ } from "../parts/changing-fields-later.gen.ts";
-import { $GB_ } from "../parts/texts-later.gen.ts";
-import { $FX_ } from "../parts/newer-later.gen.ts";
-import { $GI_ } from "../parts/parse-with-later.gen.ts";
+import { $FX } from "../parts/first-line.gen.ts";
+import { $DL } from "../parts/newer-settings.gen.ts";
+import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
+import { $FO_ } from "../parts/read-settings-later.gen.ts";
+import { $KE } from "../parts/parse-line.gen.ts";
+import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
+import { $HH_, $HH__ } from "../parts/wait-again-later.gen.ts";
+import { $KL } from "../parts/blocked.gen.ts";
+import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
+import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
+import { $GD_ } from "../parts/texts-later.gen.ts";
+import { $FZ_ } from "../parts/newer-later.gen.ts";
+import { $GK_ } from "../parts/parse-with-later.gen.ts";
 import { sweep as plain } from "../sweep.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GA_}${$GJ_}${$GB_}${$FX_}${$GG_}${$GL_}${source.slice(3532, 10969)}${$CF}${source.slice(10969, 17940)}${$FV}${source.slice(17940, 21273)}${$DK}${$KB}${$FM_}${$KC}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(21273, 21382)}${source.slice(5074, 10969)}${$CF}${source.slice(10969, 17940)}${$FV}${source.slice(34248, 35067)}${source.slice(17940, 21055)}${source.slice(38182, 41286)}${$DK}${$KB}${$FM_}${$KC}${$CR_}${$X_}${$HF_}${$HG_}${$AE_}${$KJ}${$KI}${$FF_}${$HG__}${$HF__}${$FQ_}${$FZ_}${$GD_}${$GI_}${source.slice(41286, 41533)}${source.slice(5074, 5190)}${source.slice(6282, 6510)}${source.slice(13052, 13279)}${source.slice(42104, 42964)}`;
+    return `${source.slice(0, 3532)}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${source.slice(3532, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(18013, 21346)}${$DL}${$KD}${$FO_}${$KE}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$DL}${$KD}${$FO_}${$KE}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
   },
-  sha1: "65df12e380f8d26b5a5a85e691c829b39709fc14",
-  keyLockingSha1: "fab7e01a2f2753400b56a8f3c54a9dca9bc06511",
+  sha1: "8d40a6ca0bb30bc3593ca4c182008b05290f372b",
+  keyLockingSha1: "55dd489f8a5f63fe33355a1590091c9073d4b261",
 };

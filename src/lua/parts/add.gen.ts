@@ -15,13 +15,13 @@ g.stuck=CK(g)
 g.version=math.max(a.now,(g.version or 0)+1)
 local h=CN(g)
 if h==''then
-FH(a,'HDEL tasks','~g:'..g.name)
+FJ(a,'HDEL tasks','~g:'..g.name)
 else
-FH(a,'HSET tasks','~g:'..g.name,h)
+FJ(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AL(i)==1 then
-FH(a,'HDEL tasks','~s:'..g.name)
+FJ(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -39,11 +39,11 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FI(a,'ZADD fair')==0
+and FK(a,'ZADD fair')==0
 then
-FH(a,'HDEL tasks','~fair')
+FJ(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-FH(a,'HSET tasks','~fair',CQ(a.times))
+FJ(a,'HSET tasks','~fair',CQ(a.times))
 end
 end
 `;
@@ -63,7 +63,7 @@ local d=a.events
 local e=not d.reclaimed and(d.completed or d.requeued or d.rejected)
 return d.enqueued and'cE'or d.dequeued and'cD'or e and'cS'or'cO'
 end
-if FX(a.stats)then
+if FZ(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
@@ -72,14 +72,14 @@ local g=f<d or f>d+60
 local h=f-f%5
 local i='~h'..AH(h/5%288)
 local j=g and f>0 and redis.call('HMGET',a.keys.tasks,'~totals',i)
-if j and not FX(j[1])then
+if j and not FZ(j[1])then
 local k,l=j[1]or'',j[2]or''
 local m=math.min(tonumber(string.match(k,'^1;(%d+)')or f),d)
 a.stored_before['~totals'],a.stored_before[i]=j[1]or nil,j[2]or nil
-FH(a,'HSET tasks','~m'..AH(f%60),a.stats)
-FH(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
+FJ(a,'HSET tasks','~m'..AH(f%60),a.stats)
+FJ(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
 local n=string.match(l,'^1;'..AH(h)..';.*')or''
-FH(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
+FJ(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
 end
 for n,o in pairs(a.events)do
 AM(e,n,#o)
@@ -90,10 +90,10 @@ a.call_counted=true
 end
 a.counts=nil
 a.stats=b(g and d or f,g and''or a.stats,e)
-FH(a,'HSET tasks','~stats',a.stats)
+FJ(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FO = `local function FO(a)
+export const $FQ = `local function FQ(a)
 if not a.finished then
 AE(a)
 if a.events and a.settings.statistics and next(a.events)then
@@ -103,7 +103,7 @@ a.finished=true
 end
 end
 `;
-export const $FF = `local FF={
+export const $FH = `local FH={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -122,8 +122,8 @@ export const $FF = `local FF={
 'ZADD dead',
 }
 `;
-export const $FJ = `local function FJ(a)
-for e,f in ipairs(FF)do
+export const $FL = `local function FL(a)
+for e,f in ipairs(FH)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -137,19 +137,19 @@ end
 end
 end
 `;
-export const $FQ = `local function FQ(a)
-local b,c=a.keys,FG(a,'ZREM working')
+export const $FS = `local function FS(a)
+local b,c=a.keys,FI(a,'ZREM working')
 AN('ZREM',b.working,c)
-FO(a)
-local d=FI(a,'HSET tasks')>0
-and AU(b.tasks,FG(a,'HSET tasks'))
+FQ(a)
+local d=FK(a,'HSET tasks')>0
+and AU(b.tasks,FI(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AH(a.now+60000),i)
 end
 return d
 end
-FJ(a)
+FL(a)
 local e=AN('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AH(e))

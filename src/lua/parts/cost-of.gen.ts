@@ -5,8 +5,8 @@ return math.floor(CC/(a.settings.weight or 1))
 end
 `;
 export const $CZ = `local function CZ(a,b,c,d)
-FH(a,'ZADD fair',AH(c),d)
-FH(a,'ZADD fair_by_group','0',CY(b.name,c,d))
+FJ(a,'ZADD fair',AH(c),d)
+FJ(a,'ZADD fair_by_group','0',CY(b.name,c,d))
 end
 `;
 export const $W = `local function W(a,b,c,d)
@@ -24,7 +24,7 @@ end
 export const $CT = `local function CT(a,b)
 local c=(a.settings.max_working or math.huge)-a.working
 if a.settings.rate then
-c=math.min(c,(DN(a.settings.rate,a.used,b,0)))
+c=math.min(c,(DQ(a.settings.rate,a.used,b,0)))
 end
 return c
 end

@@ -4,30 +4,30 @@ export const $T = `local function T(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+AF
 if d>a.now then
 AM(c,'version',1)
-c.state,c.history,c.reason,c.errors=FY.deleted,nil,nil,nil
+c.state,c.history,c.reason,c.errors=GA.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FH(a,'HSET tasks',b,'')
-FH(a,'HSET tasks','.'..b,GL(c,''))
-FH(a,'ZADD expiry',AH(d),b)
+FJ(a,'HSET tasks',b,'')
+FJ(a,'HSET tasks','.'..b,GN(c,''))
+FJ(a,'ZADD expiry',AH(d),b)
 else
-local e,f=FG(a,'HSET tasks'),FG(a,'HDEL tasks')
-local g=GP(e,f,b,c,a.now)
+local e,f=FI(a,'HSET tasks'),FI(a,'HDEL tasks')
+local g=GR(e,f,b,c,a.now)
 if g then
-FH(a,'ZADD expiry',g,b)
+FJ(a,'ZADD expiry',g,b)
 else
-FH(a,'ZREM expiry',b)
+FJ(a,'ZREM expiry',b)
 end
 end
-FH(a,'ZREM dead',b)
+FJ(a,'ZREM dead',b)
 BY(a,'deleted',b)
 end
 `;
 export const $T_ = `T=(function(a)
 return function(b,c,d)
-if d.group and d.state==FY.rejected and b.settings.o and not b.groups[d.group]then
+if d.group and d.state==GA.rejected and b.settings.o and not b.groups[d.group]then
 CR(b,{d})
 end
-KB.leave_stopped(b,d,c)
+KD.leave_stopped(b,d,c)
 return a(b,c,d)
 end
 end)(T)

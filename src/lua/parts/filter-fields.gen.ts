@@ -31,7 +31,7 @@ local c=a.reason
 if c then
 return(c=='lease_expired'or c=='taken_back'or b=='')and c
 end
-local d=a.state~=FY.completed
+local d=a.state~=GA.completed
 and string.match('\\t'..(a.errors or''),'\\t%d+ %d+([^\\t]*)$')
 return d==''and'lease_expired'or d==' taken_back'and'taken_back'
 end

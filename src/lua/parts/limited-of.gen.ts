@@ -11,7 +11,7 @@ e[#e+1]={id=j[n],score=tonumber(j[n+1])}
 end
 end
 local g=#e
-local h=b.newly_limited>0 and FG(a,'ZADD limited')or{}
+local h=b.newly_limited>0 and FI(a,'ZADD limited')or{}
 for l=1,#h,2 do
 local m=tonumber(h[l])
 if m>=c and m<f then
@@ -47,10 +47,10 @@ W(a,f,w,v.id)
 if v.place then
 p[v.place]=true
 else
-FH(a,'ZREM limited',v.id)
+FJ(a,'ZREM limited',v.id)
 end
 end
-local r=FG(a,'ZADD limited')
+local r=FI(a,'ZADD limited')
 for v=1,#r,2 do
 if p[v]then
 f.newly_limited=f.newly_limited-1

@@ -23,7 +23,7 @@ n=h.fair
 end
 if n==h.timers and#n<d then
 n[#n+1]=m
-elseif n~=h.timers and#h.promoted<c and#h.fair<HA then
+elseif n~=h.timers and#h.promoted<c and#h.fair<HC then
 AK(h.promoted,m)
 n[#n+1]=m
 else
@@ -35,7 +35,7 @@ end
 `;
 export const $BN = `local BN=60000
 `;
-export const $KA = `local function KA(a,b,c)
+export const $KC = `local function KC(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',AH(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 local k={}
@@ -44,7 +44,7 @@ AK(e,'~w:'..p,'~f:'..p)
 end
 local l=AP('HMGET',a.tasks,e)
 for p,q in ipairs(d)do
-if i+j==HA then
+if i+j==HC then
 break
 end
 local r,s=l[2*p-1],l[2*p]and e[2*p]
@@ -53,12 +53,12 @@ local w=r and not string.find(r,'^1;%d+;%d')
 if not w then
 local x,y,z
 x,y,z,u,v=
-JZ(a,q,b,HA-i-j,c)
+KB(a,q,b,HC-i-j,c)
 i,j=i+x,j+y
 end
 AK(k,r and not u and i+j==t and s or nil)
-if w and JV(a,q,'0',1)[1]then
-AK(h,AH(b+JS/60),q)
+if w and JX(a,q,'0',1)[1]then
+AK(h,AH(b+JU/60),q)
 else
 AK((u or v)and g or f,q)
 end
@@ -66,12 +66,12 @@ end
 AN('HDEL',a.tasks,k)
 AN('ZREM',a.expiry,k)
 AN('ZADD',a.workers,h)
-JW(a,f)
-JW(a,g,true)
-local m,n=AR(a.workers),FL(a,b)
+JY(a,f)
+JY(a,g,true)
+local m,n=AR(a.workers),FN(a,b)
 if m then
-FH(n,'timers',AH(m),'~w')
-FQ(n)
+FJ(n,'timers',AH(m),'~w')
+FS(n)
 if AU(a.tasks,{'~alarm',AH(m)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -84,7 +84,7 @@ end
 export const $BR = `local function BR(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',AH(#b))
-local e,f,g=FL(a,c),{},false
+local e,f,g=FN(a,c),{},false
 for k,l in ipairs(b)do
 if string.sub(l,2,2)=='g'then
 f[#f+1]={group=string.sub(l,4)}
@@ -97,15 +97,15 @@ for k,l in ipairs(f)do
 CS(e,l)
 end
 Z(e)
-if FQ(e)then
-local h=FL(a,c)
+if FS(e)then
+local h=FN(a,c)
 for l,m in ipairs(f)do
-FH(h,'timers',AH(c+BN),'~g:'..m.group)
+FJ(h,'timers',AH(c+BN),'~g:'..m.group)
 end
-FQ(h)
+FS(h)
 end
 if g then
-return KA(a,c,d)
+return KC(a,c,d)
 end
 return 0,0,false
 end
@@ -119,19 +119,19 @@ for h,i in ipairs(b)do
 d[h]='.'..i
 end
 local e=redis.call('HMGET',a.tasks,unpack(d))
-local f,g=FL(a,c),{}
+local f,g=FN(a,c),{}
 for k=1,#b do
-g[k]=GG(e[k])
+g[k]=GI(e[k])
 end
 CR(f,g)
 for k,l in ipairs(g)do
-if FX(e[k])then
-FH(f,'ZADD delayed',AH(c+BN)..'.5',b[k])
+if FZ(e[k])then
+FJ(f,'ZADD delayed',AH(c+BN)..'.5',b[k])
 else
 X(f,b[k],l,'back')
 end
 end
-if FQ(f)then
+if FS(f)then
 for k,l in ipairs(b)do
 redis.call('ZADD',a.delayed,AH(c+BN)..'.5',l)
 end
@@ -151,10 +151,10 @@ local f,g,h=BR(a,c.timers,b,e)
 return#c.promoted,f,g,h or c.more
 end
 `;
-export const $HJ = `local function HJ(a,b,c,d)
-local e=math.min(c,HA)
+export const $HL = `local function HL(a,b,c,d)
+local e=math.min(c,HC)
 local f=redis.call('ZRANGE',a.working,'-inf',AH(b),'BYSCORE','LIMIT','0',AH(e))
-local g,h,i,j=HI(a,f,b,function()
+local g,h,i,j=HK(a,f,b,function()
 return true
 end,d)
 return g,h,i,j,#f==e and g+h>0

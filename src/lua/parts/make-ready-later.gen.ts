@@ -2,14 +2,14 @@
 
 export const $X_ = `X=(function(a)
 return function(b,c,d,e)
-local f,g=KB.line_of(b,d)
+local f,g=KD.line_of(b,d)
 if f and f.ordered then
 d.priority=nil
 end
 if f and f.ordered and c~=f.head and e~='aside'then
-if f.waiting>0 or KB.is_busy(g)then
+if f.waiting>0 or KD.is_busy(g)then
 d.fair_score=nil
-return KB.line_up(b,g,c)
+return KD.line_up(b,g,c)
 end
 f.head=c
 end
@@ -17,29 +17,29 @@ return a(b,c,d,e)
 end
 end)(X)
 `;
-export const $HG_ = `HG=(function(a)
+export const $HI_ = `HI=(function(a)
 local b=315360000000
 return function(c,d,e,f,g,h,i)
 if e.group and not c.groups[e.group]and c.settings and c.settings.o then
 CR(c,{e})
 end
-local j,k=KB.line_of(c,e)
+local j,k=KD.line_of(c,e)
 local l=j and j.head==d
 local m=l and j.ordered and j.stops and g=='rejected'and h~='cancelled'
 a(c,d,e,f,g,h,m and b or i)
 if m then
-KB.set_stopped(c,k,true)
+KD.set_stopped(c,k,true)
 elseif l then
 j.head=nil
 end
 end
-end)(HG)
+end)(HI)
 `;
 export const $AE_ = `AE=(function(a)
 local function b(c,d)
 local e=100
 local f,g,h=d.line,'~'..d.name,{}
-local i=f.ordered and(KB.is_busy(d)and 0 or 1)or e
+local i=f.ordered and(KD.is_busy(d)and 0 or 1)or e
 if i==0 or f.waiting==0 then
 return
 end
@@ -61,8 +61,8 @@ return n.place<o.place
 end)
 for q=1,math.min(i,#h)do
 local r,s=h[q].place,h[q].id
-KB.leave_line(c,d,s,r)
-FH(c,'ZREM limited',s)
+KD.leave_line(c,d,s,r)
+FJ(c,'ZREM limited',s)
 if f.ordered then
 f.head=s
 end
@@ -86,9 +86,9 @@ b(d,i)
 local k,l='~o:'..h,c(j)
 local m=d.stored_before[k]or''
 if l~=''and l~=m then
-FH(d,'HSET tasks',k,l)
+FJ(d,'HSET tasks',k,l)
 elseif l==''and m~=''then
-FH(d,'HDEL tasks',k)
+FJ(d,'HDEL tasks',k)
 end
 d.stored_before[k]=l
 j.changed,j.added,j.left=nil,{},0
@@ -98,7 +98,7 @@ return a(d)
 end
 end)(AE)
 `;
-export const $KI = `local KI=(function()
+export const $KK = `local KK=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -148,7 +148,7 @@ h.live_nodes=tonumber(n[m+1]or 0)
 h.stored_before['~nodes']=n[m+1]or nil
 end
 for s,t in ipairs(k)do
-local u,v=GG(n[s]or nil)
+local u,v=GI(n[s]or nil)
 h.nodes[t]={id=t,task=u,text=v,found=n[s]and u.flow~=nil}
 h.stored_before['.'..t]=n[s]or nil
 AK(o,u)
@@ -160,52 +160,52 @@ return{unpack(n,m+2,#l)},o
 end
 local function h(i,j)
 if not j.is_free then
-FH(i,'ZREM delayed',j.id)
+FJ(i,'ZREM delayed',j.id)
 j.is_free=true
 end
 end
 local function i(j,k,l,m,n)
 local o,p=k.id,k.task
-local q=p.state==FY.rejected and p.reason=='dependency_failed'
+local q=p.state==GA.rejected and p.reason=='dependency_failed'
 local r=p.node_kind=='j'
 local s=l>0 and(m==0 or r)
-if p.state~=FY.waiting and not q and not(r and GR(p))then
+if p.state~=GA.waiting and not q and not(r and GT(p))then
 return
-elseif s and GR(p)then
-p.state,p.reason,p.ended_at,p.lease_token=FY.waiting,nil,nil,''
-GN(p,'delayed',j.now)
-FH(j,'ZREM expiry',o)
-FH(j,'ZREM dead',o)
-FH(j,'ZADD delayed',HE(p,KJ),o)
+elseif s and GT(p)then
+p.state,p.reason,p.ended_at,p.lease_token=GA.waiting,nil,nil,''
+GP(p,'delayed',j.now)
+FJ(j,'ZREM expiry',o)
+FJ(j,'ZREM dead',o)
+FJ(j,'ZADD delayed',HG(p,KL),o)
 k.is_free=nil
 d(j,o,p,'open')
 elseif not s and not(q and m>0)and p.edges then
-if GR(p)then
-FH(j,'ZREM expiry',o)
-FH(j,'ZREM dead',o)
-p.state,p.reason,p.ended_at=FY.waiting,nil,nil
+if GT(p)then
+FJ(j,'ZREM expiry',o)
+FJ(j,'ZREM dead',o)
+p.state,p.reason,p.ended_at=GA.waiting,nil,nil
 else
 h(j,k)
 end
 p.because=n
 if m>0 then
-HG(j,o,p,n and'j"'..n..'"'or'','rejected','dependency_failed')
+HI(j,o,p,n and'j"'..n..'"'or'','rejected','dependency_failed')
 return
 elseif p.node_kind then
-HG(j,o,p,'','completed','')
+HI(j,o,p,'','completed','')
 return
 end
 p.edges=nil
 local t=p.flow_delay and j.now+tonumber(p.flow_delay)
-GN(p,t and'delayed'or'pending',j.now)
+GP(p,t and'delayed'or'pending',j.now)
 if t then
-FH(j,'ZADD delayed',HE(p,t),o)
+FJ(j,'ZADD delayed',HG(p,t),o)
 else
 X(j,o,p,'back')
 end
 BY(j,'released',o)
 end
-FH(j,'HSET tasks','.'..o,GL(p,k.text))
+FJ(j,'HSET tasks','.'..o,GN(p,k.text))
 end
 local function j(k,l,m,n,o)
 k.changed_nodes=k.changed_nodes or{}
@@ -277,7 +277,7 @@ local ab=x.task.node_kind and x.task.because or x.id
 x.because=ab
 if z~=''then
 local ac='~x:'..x.id
-FH(m,'ZADD expiry',KJ,ac)
+FJ(m,'ZADD expiry',KL,ac)
 AK(e,ac,'node')
 AK(e,x.outcome,z)
 e[#e+1]=ab
@@ -298,7 +298,7 @@ if not m.live_nodes then
 g(m,{})
 end
 m.live_nodes=math.max(0,m.live_nodes+m.more_nodes)
-FH(m,'HSET tasks','~nodes',AH(m.live_nodes))
+FJ(m,'HSET tasks','~nodes',AH(m.live_nodes))
 end
 m.outcomes,m.more_nodes=nil,nil
 end
@@ -312,35 +312,35 @@ notify_followers=l,
 }
 end)()
 `;
-export const $FF_ = `FF=(function(a)
+export const $FH_ = `FH=(function(a)
 local b={'ZREM delayed'}
 for f,g in ipairs(a)do
 b[#b+1]=g
 end
 return b
-end)(FF)
+end)(FH)
 `;
-export const $HG__ = `HG=(function(a)
+export const $HI__ = `HI=(function(a)
 local b=315360000000
 return function(c,d,e,f,g,h,i)
 if e.flow then
-local j=g=='completed'and(e.result_ttl or FS)
+local j=g=='completed'and(e.result_ttl or FU)
 or e.dead_ttl
-or FT
+or FV
 e.kept_for=AH(h=='cancelled'and 0 or i or j)
 end
 a(c,d,e,f,g,h,e.flow and b or i)
 if e.flow and h=='cancelled'then
-FH(c,'ZADD expiry',AH(c.now+b),d)
+FJ(c,'ZADD expiry',AH(c.now+b),d)
 end
-KI.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+KK.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
 end
-end)(HG)
+end)(HI)
 `;
-export const $FQ_ = `FQ=(function(a)
+export const $FS_ = `FS=(function(a)
 return function(b)
-KI.notify_followers(b)
+KK.notify_followers(b)
 return a(b)
 end
-end)(FQ)
+end)(FS)
 `;

@@ -2,7 +2,7 @@
 
 export const $X = `local function X(a,b,c,d)
 if not CJ(c)then
-FH(a,d=='back'and'LPUSH pending'or'RPUSH pending',b)
+FJ(a,d=='back'and'LPUSH pending'or'RPUSH pending',b)
 return
 end
 local e,f=CS(a,c),tonumber(c.priority or 0)
@@ -17,7 +17,7 @@ e[h],e.limited,e.newly_limited=
 e[h]+1,e.limited+1,e.newly_limited+1
 a.times.limited=a.times.limited+1
 local i=e[h]+(d=='aside'and 0 or CI)
-FH(
+FJ(
 a,
 'ZADD limited',
 AH(e.settings.number*CG+(9-f)*CH+i),

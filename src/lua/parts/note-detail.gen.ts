@@ -13,17 +13,17 @@ g.bytes=g.bytes+#h
 end
 end
 `;
-export const $FR = `local FR=10
+export const $FT = `local FT=10
 `;
-export const $GS = `local function GS(a)
-local b=tonumber(a.max_attempts or FR)
+export const $GU = `local function GU(a)
+local b=tonumber(a.max_attempts or FT)
 return b>0 and tonumber(a.charged)>=b
 end
 `;
-export const $HB = `local function HB(a,b,c)
+export const $HD = `local function HD(a,b,c)
 local d=16
 local e=1800
-local f=a.attempts..' '..GM(a.enqueued_at,b)
+local f=a.attempts..' '..GO(a.enqueued_at,b)
 if c then
 local g=#c>e and'j""'or string.gsub(c,'[\\n\\t]',' ')
 f=f..' '..string.gsub(string.gsub(g,'%%','%%25'),';','%%3B')
@@ -43,10 +43,10 @@ end
 a.errors=g..'\\t'..f
 end
 `;
-export const $HD = `local function HD(a,b,c)
-FH(a,'ZREM working',b)
+export const $HF = `local function HF(a,b,c)
+FJ(a,'ZREM working',b)
 if c.worker then
-FH(a,'ZREM worker_leases',HC(c.worker,c.lease_number,b))
+FJ(a,'ZREM worker_leases',HE(c.worker,c.lease_number,b))
 end
 if CJ(c)then
 local d=CS(a,c)

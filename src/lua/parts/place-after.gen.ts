@@ -7,15 +7,15 @@ end
 return b>0 and a[b].place or c
 end
 `;
-export const $FN = `local function FN(a,b)
-local c,d=FL(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not FM(c,d[1],d[2])and c
+export const $FP = `local function FP(a,b)
+local c,d=FN(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not FO(c,d[1],d[2])and c
 end
 `;
 export const $S = `local function S(a,b,c,d,e)
-for i=1,#c,HA do
-local j,k,l=FN(a,b),{},{}
-for p=i,math.min(i+HA-1,#c)do
+for i=1,#c,HC do
+local j,k,l=FP(a,b),{},{}
+for p=i,math.min(i+HC-1,#c)do
 AK(k,c[p].id)
 AK(l,c[p].task)
 end

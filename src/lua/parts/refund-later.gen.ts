@@ -2,11 +2,11 @@
 
 export const $AB_ = `AB=(function(a)
 return function(b,c,d,e,f)
-local g,h=KB.line_of(b,d)
+local g,h=KD.line_of(b,d)
 if g and e==b.keys.limited and tonumber(f)<CG then
-return KB.leave_line(b,h,c,f)
+return KD.leave_line(b,h,c,f)
 elseif g and e==b.keys.fair then
-KB.follow_score(d,f)
+KD.follow_score(d,f)
 end
 return a(b,c,d,e,f)
 end

@@ -4,7 +4,7 @@ export const $DA = `local function DA(a,b,c,d)
 local e,f=CS(a,b),tonumber(b.priority or 0)
 local g=CW(e,f,-1)
 local h=CY(e.name,c,d)
-FH(a,'ZREM fair_by_group',h)
+FJ(a,'ZREM fair_by_group',h)
 a.removed_turns[h]=true
 g.removed=(g.removed or 0)+1
 return g
@@ -40,9 +40,9 @@ if not d.moved_up_to or p.tag<=d.moved_up_to then
 q=math.max(q,p.tag-j*f)
 end
 if q<p.tag then
-FH(a,'ZADD fair XX',AH(e+q),p.id)
-FH(a,'ZADD fair_by_group','0',CY(b.name,e+q,p.id))
-FH(a,'ZREM fair_by_group',CY(b.name,e+p.tag,p.id))
+FJ(a,'ZADD fair XX',AH(e+q),p.id)
+FJ(a,'ZADD fair_by_group','0',CY(b.name,e+q,p.id))
+FJ(a,'ZREM fair_by_group',CY(b.name,e+p.tag,p.id))
 end
 k=math.min(q,p.tag)
 end

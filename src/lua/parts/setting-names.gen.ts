@@ -9,13 +9,14 @@ e='events',
 s='statistics',
 k='weight',
 n='number',
-M='total_working',
-R='total_rate',
-B='total_pending',
-v='shares',
 }
 `;
-export const $DJ = `local function DJ(a)
-return DF(a,DH)
+export const $DK = `local function DK(a,b)
+local c=DF(a,DH)
+local d=tonumber(c.paused)
+if b and d and d<=b and d>1 then
+c.paused=nil
+end
+return c
 end
 `;

@@ -21,7 +21,7 @@ end
 end
 g.working=g.working+1
 if g.settings.rate then
-local h,i,j=DN(g.settings.rate,g.used,a.now,1)
+local h,i,j=DQ(g.settings.rate,g.used,a.now,1)
 g.used=j
 end
 end
@@ -33,7 +33,7 @@ end
 `;
 export const $AZ = `local function AZ(a,b,c)
 local d=b.task
-if EM(c)or not CJ(d)then
+if EO(c)or not CJ(d)then
 return false
 end
 local e=CS(a,d)
@@ -57,7 +57,7 @@ return false
 end
 a.most,a.bytes,a.work=e,f,g
 a[#a+1]=b
-d.state=FY.working
+d.state=GA.working
 return true
 end
 `;
@@ -68,18 +68,18 @@ local f={}
 for j=c,d do
 f[j]=a[j].id
 end
-e=EJ(a.keys.tasks,b,f,c,d)
+e=EL(a.keys.tasks,b,f,c,d)
 end
 return AS(e)and error(e)or e
 end
 `;
-export const $EQ = `local function EQ(a,b)
+export const $ES = `local function ES(a,b)
 local c,d={},{}
 a.reads=nil
 a.list_refund=b>1 and a.list_refund or 0
 for h=#a,b,-1 do
 local i=a[h]
-if EM(i)then
+if EO(i)then
 c[#c+1]=i.id
 if i.score then
 a.times.list_tag=i.score%CD
@@ -97,8 +97,8 @@ end
 export const $BC = `local function BC(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
-local m,n=f[EH+2*(l-d)+1],f[EH+2*(l-d)+2]
-if FX(m)or FX(n)then
+local m,n=f[EJ+2*(l-d)+1],f[EJ+2*(l-d)+2]
+if FZ(m)or FZ(n)then
 h=l
 break
 end
@@ -109,7 +109,7 @@ for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
 if a.bound and tonumber(m.score)>=a.bound then
-EQ(b,l)
+ES(b,l)
 return true
 end
 if AY(c,n,m)then
@@ -120,7 +120,7 @@ DB(a,n.task,m.score,n.id)
 end
 elseif not AZ(a,n,m)then
 if not BA(c,n)then
-EQ(b,l)
+ES(b,l)
 return true
 end
 if b.times then
@@ -129,7 +129,7 @@ end
 end
 end
 if h then
-EQ(b,#c>0 and h or 1)
+ES(b,#c>0 and h or 1)
 return#c>0 or{'newer_schema'}
 end
 end
@@ -141,7 +141,7 @@ local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
 local n=m.task
-GN(n,'working',a.now)
+GP(n,'working',a.now)
 AM(n,'attempts',1)
 AM(n,'charged',1)
 n.lease_number,n.lease_token,n.dequeued_at=AH(c.counter+l),c.token,AH(a.now)
@@ -150,18 +150,18 @@ n.leased_for=string.match(m.fixed,'^[^\\n]*;l=(%d+)')or c.lease
 m.deadline,m.written=a.now+tonumber(n.leased_for),true
 f[#f+1]=m.id
 AK(g,AH(m.deadline),m.id)
-FH(a,'HSET tasks','.'..m.id,GL(n,m.text))
+FJ(a,'HSET tasks','.'..m.id,GN(n,m.text))
 AK(
 h,
 c.worker and'0',
-c.worker and HC(c.worker,n.lease_number,m.id)
+c.worker and HE(c.worker,n.lease_number,m.id)
 )
 end
 local i=AS(redis.pcall('ZADD',a.keys.working,unpack(g)))
 if i then
 return i
 end
-i=AU(a.keys.tasks,FG(a,'HSET tasks'))
+i=AU(a.keys.tasks,FI(a,'HSET tasks'))
 if i then
 redis.call('ZREM',a.keys.working,unpack(f))
 else
@@ -175,7 +175,7 @@ for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
 local i=h.task.ghosts
-h.task,h.text=GI(h.fixed,h.record)
+h.task,h.text=GK(h.fixed,h.record)
 h.task.ghosts,h.written,b[g]=i,nil,nil
 end
 a.drained=false
@@ -190,15 +190,15 @@ if tonumber(j.task.attempts or 0)==0 then
 CA(a,'w',a.now-tonumber(j.task.enqueued_at))
 end
 end
-FO(a)
+FQ(a)
 if#c==0 then
 return nil
 end
-FH(a,'HSET tasks','~lease',AH(d.counter+#c))
-FH(a,'HSET tasks',d.slot,table.concat(e,' '))
+FJ(a,'HSET tasks','~lease',AH(d.counter+#c))
+FJ(a,'HSET tasks',d.slot,table.concat(e,' '))
 if a.settings.rate then
-local f,g,h=DN(a.settings.rate,d.used,a.now,#c)
-FH(a,'HSET tasks','~rate',h)
+local f,g,h=DQ(a.settings.rate,d.used,a.now,#c)
+FJ(a,'HSET tasks','~rate',h)
 end
 for i=1,#c,BE do
 local j=math.min(i+BE-1,#c)
@@ -232,8 +232,8 @@ local g=AP('HMGET',a.tasks,f)
 local h=AP('ZMSCORE',a.working,e)
 local i={'ok',b}
 for m,n in ipairs(e)do
-local o=GG(g[2*m])
-if o.state==FY.working and o.lease_token==c then
+local o=GI(g[2*m])
+if o.state==GA.working and o.lease_token==c then
 BK(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
@@ -241,7 +241,7 @@ return i
 end
 `;
 export const $BS = `local function BS(a,b,c)
-local d,e,f,g=FL(a,b),{},{},c.reset_from or 0
+local d,e,f,g=FN(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
 local h=AH(g*CG)
 local i=
@@ -254,9 +254,9 @@ else
 g=nil
 end
 end
-local h,i=FW(a.tasks,f),{}
+local h,i=FY(a.tasks,f),{}
 for m,n in ipairs(e)do
-i[m]=GI(h[n]or'',h['.'..n])
+i[m]=GK(h[n]or'',h['.'..n])
 end
 c.written_at,c.reset_from=b,g
 d.times,d.fair_changed=c,true
@@ -267,25 +267,25 @@ CS(d,n)
 end
 end
 Z(d)
-FQ(d)
+FS(d)
 end
 `;
-export const $DQ = `local DQ=1000
+export const $DS = `local DS=1000
 `;
-export const $DR = `local function DR(a,b,c,d,e)
+export const $DT = `local function DT(a,b,c,d,e)
 local f,g
 if a.max_working then
 b=math.min(b,a.max_working-c)
-f=e+DQ
+f=e+DS
 end
 if a.rate then
-local h,i,j,k=DN(a.rate,d,e,0)
+local h,i,j,k=DQ(a.rate,d,e,0)
 if h<b then
 b=h
 if i then
 f=i
 elseif not f then
-f=e+DQ
+f=e+DS
 end
 end
 d,g=j,k
@@ -293,25 +293,25 @@ end
 return b,f,d,g
 end
 `;
-export const $EK = `local function EK(a)
-local b,c,d,e,f,g,h,i=unpack(a,1,EH)
+export const $EM = `local function EM(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,EJ)
 local j={lease=b,slot=c,set=d,stats=e}
 j.fair,j.rate,j.alarm,j.wake=f,g,h,i
 return j
 end
 `;
-export const $EL = `local function EL(a,b,c,d)
+export const $EN = `local function EN(a,b,c,d)
 return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-export const $EN = `local function EN(a)
+export const $EP = `local function EP(a)
 if a.times and a.times.list_tag then
 a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
 a.list_refund=0
 end
 `;
-export const $ER = `local function ER(a,b,c,d,e)
+export const $ET = `local function ET(a,b,c,d,e)
 local f,g=a.keys,a.ahead or BP(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due,a.direct=nil,g.next_due,nil
 if g.due or g.expired then
@@ -320,10 +320,10 @@ local i=g.expired
 local j,k=a.dead_letters or{},math.max(c,32)
 if g.expired or not e then
 e=nil
-EQ(a,b)
+ES(a,b)
 end
 if g.expired then
-HJ(f,d(),k,j)
+HL(f,d(),k,j)
 end
 if g.due then
 local l,m=BU(f,d(),k),1
@@ -334,7 +334,7 @@ m=m+1
 end
 a.reads,a.direct=nil,m-1
 elseif e then
-EQ(a,b)
+ES(a,b)
 end
 local n,o,p=BV(f,d(),l,m,j)
 i=i or o+p>0
@@ -349,8 +349,8 @@ end
 return g.due or g.expired
 end
 `;
-export const $EO = `local function EO(a,b)
-EN(a)
+export const $EQ = `local function EQ(a,b)
+EP(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,AH(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,AH(b))
@@ -376,9 +376,9 @@ AN('ZADD',c.fair,k)
 return#a-j
 end
 `;
-export const $EP = `local function EP(a,b)
+export const $ER = `local function ER(a,b)
 if a.times then
-return EO(a,b)
+return EQ(a,b)
 end
 local c=a.popped_ids or redis.call('RPOP',a.keys.pending,AH(b))or{}
 a.popped_ids=nil
@@ -388,33 +388,33 @@ end
 return#c
 end
 `;
-export const $ES = `local function ES(a,b,c)
+export const $EU = `local function EU(a,b,c)
 local d=#a+1
-local e=EP(a,b)
+local e=ER(a,b)
 a.drained=e<b
 if
 a.drained
 and not a.next_due
 and not a.groups_in_use
-and ER(a,d,b,c,b-e)
+and ET(a,d,b,c,b-e)
 then
 if a.direct then
 e=e+a.direct
 else
-e=EP(a,b)
+e=ER(a,b)
 end
 a.drained=e<b
 a.fair_unseen=a.control_read
 end
 end
 `;
-export const $ET = `local function ET(a,b)
+export const $EV = `local function EV(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
-local d=b.now+DQ
+local d=b.now+DS
 c=math.min(c>0 and c or d,d)
 end
-local d=FG(b,'timers')
+local d=FI(b,'timers')
 for h=1,#d,2 do
 local i=tonumber(d[h])
 if d[h+1]~='~w'then
@@ -429,7 +429,7 @@ local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=FL(a,b.now),EL(a,c,d,e)
+local n,o=FN(a,b.now),EN(a,c,d,e)
 local p=AW(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
@@ -448,43 +448,51 @@ error('~lease is not a number')
 end
 local y=x.rate or''
 r,s=y,x.alarm
-local z,aa=JL(x.wake)
+local z,aa=JN(x.wake)
 if aa>0 then
 t=x.wake
 end
+local ab=FO(n,x.set,x.stats)
+local ac=tonumber(n.settings.paused)or 0
+if ac>1 and ac<=u()then
+if x.set=='1;p='..AH(ac)then
+FJ(n,'HDEL tasks','~set')
+end
+ac=0
+end
+local ad=ac>0 and{'paused',ac}
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local ab=BL(a,u(),l,string.sub(x.slot,#l+1))
-local ac=#ab==2 and not FX(x.set)and DJ(x.set or nil).paused
-return ac and{'paused'}or ab,false
-elseif FM(n,x.set,x.stats)then
+local ae=BL(a,u(),l,string.sub(x.slot,#l+1))
+return#ae==2 and not ab and ad or ae,false
+elseif ab then
 return{'newer_schema'},false
-elseif n.settings.paused then
+elseif ad then
 v()
-return{'paused'},false
+return ad,false
 end
 if(n.settings.max_working or n.settings.rate)and(#o>0 or x.fair)then
-local ab,ac
-local ad=n.settings.max_working and redis.call('ZCARD',a.working)
-p.most,ab,r,ac=DR(n.settings,j,ad,r,u())
-if ac then
+local ae,af
+local ag=n.settings.max_working and redis.call('ZCARD',a.working)
+p.most,ae,r,af=DT(n.settings,j,ag,r,u())
+if af then
 redis.pcall('HSET',i,'~rate',r)
 end
 if p.most<1 then
-return{'ok',ab},true
+return{'ok',ae},true
 end
 end
 end
 local function x()
-ES(o,j,u)
-local y,z=1,EI(o,1)
+EU(o,j,u)
+local y,z=1,EK(o,1)
 local aa=BB(o,k,y,z)
-local ab=EK(aa)
+local ab=EM(aa)
 o.control_read=true
 local ac,ad=w(ab)
 if ac then
-EQ(o,1)
-if ad and n.settings.max_working and not o.next_due and ER(o,1,j,u)then
+ES(o,1)
+if ad and n.settings.max_working and not o.next_due and ET(o,1,j,u)then
 return x()
 elseif ad then
 v()
@@ -493,7 +501,7 @@ return ac
 end
 o.groups_in_use=n.events
 if ab.fair then
-EQ(o,1)
+ES(o,1)
 local ae=CP(ab.fair)
 if
 not o.timers_reset
@@ -504,17 +512,17 @@ BS(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
-if not o.next_due and ae.limited>0 and ER(o,1,j,u)then
+if not o.next_due and ae.limited>0 and ET(o,1,j,u)then
 o.groups_in_use=nil
 return x()
 end
 n.times,n.fair_changed,o.times=ae,true,ae
 o.groups_in_use,p.most=true,math.min(p.most,f)
 u()
-ES(o,p.most)
+EU(o,p.most)
 z,aa=128,nil
 elseif p.most<#o then
-EQ(o,p.most+1)
+ES(o,p.most+1)
 end
 while y<=#o do
 z=math.min(z,#o)
@@ -525,7 +533,7 @@ return ae~=true and ae or nil
 end
 y,z,aa=z+1,z+128,nil
 if#p>=p.most then
-EQ(o,y)
+ES(o,y)
 elseif
 y>#o
 and not o.drained
@@ -533,7 +541,7 @@ and#o-#p<h
 and n.groups_read<g
 then
 local af=o.next_due
-ES(o,math.max(p.most-#p,math.min(#o,128)),u)
+EU(o,math.max(p.most-#p,math.min(#o,128)),u)
 if m~=''and o.next_due~=af then
 s=redis.call('HGET',i,'~alarm')
 end
@@ -542,14 +550,14 @@ end
 end
 local y,z=pcall(x)
 if not y then
-EQ(o,1)
+ES(o,1)
 return AT(z)
 elseif z then
 AK(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-JU(n,m,b.info,s)
-return FQ(n)or z
+JW(n,m,b.info,s)
+return FS(n)or z
 end
 return z
 end
@@ -557,20 +565,20 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-JU(n,m,b.info,s)
+JW(n,m,b.info,s)
 end
-EN(o)
+EP(o)
 n.drained=o.drained
 DE(n)
 local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-FH(n,'HSET tasks','~wake',JO(n.now,nil,t))
+FJ(n,'HSET tasks','~wake',JQ(n.now,nil,t))
 end
-local ac=BH(n,o,p,ab)or FQ(n)
+local ac=BH(n,o,p,ab)or FS(n)
 if ac then
-EQ(o,1)
+ES(o,1)
 return ac
 end
 BD(p,i)
@@ -582,7 +590,7 @@ elseif#p==0 then
 v()
 AN('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local ad={'ok',ET(o,n)}
+local ad={'ok',EV(o,n)}
 for ah,ai in ipairs(p)do
 BK(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end

@@ -41,11 +41,12 @@ for i,j in ipairs(d)do
 a.stored_before[j]=e[i]
 end
 for i,j in ipairs(c)do
-local k=CM(j,e[2*i-1],e[2*i])
+local k=CM(j,e[2*i-1],e[2*i],a.now)
 if a.now and string.find(k.settings.rate or'','^%d+/%d+$')then
-local l,m,n,o=DN(k.settings.rate,k.used,a.now,0)
-k.used=o and n or k.used
-k.changed=o or nil
+local l,m,n,o=DQ(k.settings.rate,k.used,a.now,0)
+if o then
+k.used,k.changed=n,true
+end
 end
 a.groups[j]=k
 end

@@ -85,6 +85,8 @@ export interface QueueFacts extends QueueCounts {
 export interface GroupAtLimit {
   readonly group: string;
   readonly paused: boolean;
+  /** When the pause ends; null if it lasts until it is resumed. */
+  readonly pausedUntil: number | null;
   readonly maxWorking: number | null;
   readonly rate: Rate<number> | null;
   readonly working: number;

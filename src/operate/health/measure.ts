@@ -176,11 +176,12 @@ function groupsOf(examined: readonly Part["examined"][]): GroupAtLimit[] {
   const found = new Map<string, GroupAtLimit>();
   for (const { group: recorded, settings, ...counts } of examined.flatMap(({ groups }) => groups)) {
     const group = unescaped(recorded);
-    const { paused, maxWorking, rate } = groupSettings(settings);
+    const { paused, pausedUntil, maxWorking, rate } = groupSettings(settings);
     const known = found.get(group);
     found.set(group, {
       group,
       paused: paused || (known?.paused ?? false),
+      pausedUntil: pausedUntil ?? known?.pausedUntil ?? null,
       maxWorking: maxWorking ?? known?.maxWorking ?? null,
       rate: rate ?? known?.rate ?? null,
       working: counts.working + (known?.working ?? 0),

@@ -22,23 +22,27 @@ const broken: Check = ({ queue, broken: count }) => {
   return found("problem", "broken_entries", queue, text, `sluice sweep --deep --queue ${queue}`);
 };
 
-const isPaused: Check = ({ queue, paused, pending }) =>
-  paused
-    ? found("warning", "paused", queue, `paused, with ${pending} pending`, `sluice resume ${queue}`)
-    : undefined;
+const isPaused: Check = ({ queue, now, paused, pausedUntil, pending }) => {
+  const text = `paused${stillFor(pausedUntil, now)}, with ${pending} pending`;
+  return paused ? found("warning", "paused", queue, text, `sluice resume ${queue}`) : undefined;
+};
+
+/** How long a pause that ends lasts. */
+const stillFor = (until: number | null, now: number) =>
+  until === null ? "" : ` for another ${span(until - now)}`;
 
 const groupsHeld: Check = ({ queue, now, groups }, after) => {
   const late = groups.filter((one) => one.paused || (isLimited(one) && now - one.oldestAt > after));
   const [first] = late;
   if (!first) return undefined;
-  const { group, limited, paused, maxWorking, oldestAt } = first;
+  const { group, limited, paused, pausedUntil, maxWorking, oldestAt } = first;
   const others = late.length > 1 ? "; other groups wait too" : "";
   const waits = `the next enqueued ${ago(now - oldestAt)}${others}`;
   const setting = paused ? "paused" : maxWorking === null ? "rate" : "maxWorking";
   const command = `sluice settings ${queue} --group ${shellQuoted(group)} ${setting}=`;
   const names = late.map((one) => one.group);
   if (paused) {
-    const text = `${limited} of group ${group} wait, because it is paused, ${waits}`;
+    const text = `${limited} of group ${group} wait, because it is paused${stillFor(pausedUntil, now)}, ${waits}`;
     return found("warning", "group_paused", queue, text, `${command}off`, names);
   }
   const text = `${limited} of group ${group} wait for its ${setting} ${limitOf(first)}, ${waits}`;

@@ -39,11 +39,12 @@ export const order: Feature = () => {
         await sleep(5);
         running.delete(group);
         done.push(id);
-        if (id === "a1") throw new NonRetryableError("no");
+        if (id === "a1{a}") throw new NonRetryableError("no");
       },
     },
     async run(front) {
-      const names = ["a0", "b0", "a1", "c0", "b1", "a2", "b2", "a3"];
+      // With partitions, the id says in which one the task is.
+      const names = ["a0{a}", "b0{b}", "a1{a}", "c0{c}", "b1{b}", "a2{a}", "b2{b}", "a3{a}"];
       await front.add(names.map((id) => ({ payload: id, id, group: id.slice(0, 1) })));
       await work(front, () => done.length >= names.length);
       expect(broken).toEqual([]);

@@ -1,7 +1,8 @@
 import { expect, describe, test } from "vitest";
 import { encryption } from "../../../src/features/encryption/aes-gcm.ts";
 import type { KeyedEnqueueOptions } from "../../../src/features/debounce/types.ts";
-import { useRig } from "../../support/rig.ts";
+import type { Transport } from "../../../src/index.ts";
+import { START, useRig } from "../../support/rig.ts";
 import { useKeyed } from "./keyed-queue.ts";
 
 const rig = useRig();
@@ -108,19 +109,33 @@ describe("forgetKey", () => {
   });
 });
 
-test("keys go away when they are not needed any more", async () => {
+test("keys go away an hour after their tasks are due, and seven days after the last call", async () => {
+  const fields = async () => {
+    await rig.sweepOnce();
+    const kept = [...(await rig.space()).tasks.keys()];
+    return kept.filter((field) => /^~[DTSI]:/.test(field)).toSorted((a, b) => a.localeCompare(b));
+  };
+  const settleAll = async () =>
+    queue().settle((await begin()).map(({ receipt }) => ({ receipt, outcome: "complete" })));
   await queue().enqueue(1, { debounce });
   await queue().enqueue(1, { throttle });
   await queue().enqueue(1, { singleton });
   await queue().enqueue(1, { id: "b", replace: true });
   await queue().enqueue(2, { id: "b", replace: true });
-  await queue().settle((await begin()).map(({ receipt }) => ({ receipt, outcome: "complete" })));
+  await settleAll();
   rig.now += 5_000;
-  await queue().settle((await begin()).map(({ receipt }) => ({ receipt, outcome: "complete" })));
-  rig.now += 8 * 86_400_000;
-  await rig.sweepOnce();
-  const left = [...(await rig.space()).tasks.keys()].filter((field) => !/^~(?:lease|r\d+)$/.test(field));
-  expect(left).toEqual([]);
+  await settleAll();
+  expect(await fields()).toEqual(["~D:a", "~I:b", "~S:a", "~T:a"]);
+  rig.now += 295_000;
+  expect(await fields()).toEqual(["~D:a", "~S:a"]);
+  rig.now += 3_304_999;
+  expect(await fields()).toEqual(["~D:a", "~S:a"]);
+  rig.now += 1;
+  expect(await fields()).toEqual(["~S:a"]);
+  rig.now = START + 7 * 86_400_000 - 1;
+  expect(await fields()).toEqual(["~S:a"]);
+  rig.now += 1;
+  expect(await fields()).toEqual([]);
 });
 
 describe("encrypted payloads", () => {
@@ -140,6 +155,25 @@ describe("encrypted payloads", () => {
     rig.now += 5_000;
     const taken = await sealed.dequeue({ max: 9 });
     expect(taken.map(({ payload }) => payload)).toEqual([2, "third"]);
+  });
+
+  test("are sealed again if a consumer begins the task meanwhile", async () => {
+    const first = await queue(options).enqueue("first", { debounce });
+    rig.now += 5_000;
+    let requests = 0;
+    const transport: Transport = {
+      async send(...sent) {
+        // The payload is sealed for the task by now.
+        if (++requests === 2) await begin();
+        return rig.transport.send(...sent);
+      },
+    };
+    const second = await queue({ ...options, transport }).enqueue("second", { debounce });
+    expect(requests).toBe(3);
+    expect(second).toMatchObject({ created: true, outcome: "created" });
+    expect(second.id).not.toBe(first.id);
+    rig.now += 5_000;
+    expect([...(await queue(options).dequeue())]).toMatchObject([{ id: second.id, payload: "second" }]);
   });
 
   test("cannot be in a list", async () => {

@@ -31,6 +31,9 @@ describe("over HTTP", () => {
     expect((await enqueue({ payload: 5, id: "a" })).body).toEqual({ id: "a", created: true });
     const replaced = { id: "a", created: false, outcome: "replaced" };
     expect((await enqueue({ payload: 6, id: "a", replace: true })).body).toEqual(replaced);
+    expect((await enqueue({ payload: 7, id: "a", replace: false })).body).toMatchObject({
+      outcome: "dropped",
+    });
     const { tasks } = (await pull({ max: 10 })).body;
     expect(tasks.map(({ payload }: { payload: unknown }) => payload)).toEqual([1, 4, 6]);
   });

@@ -150,6 +150,7 @@ describe("a deep sweep repairs", () => {
       ["before", "HSET", key("tasks"), "~lease", "many"],
       ["never", "HDEL", key("tasks"), "~lease"],
       ["never", "HSET", key("tasks"), "~lease", "many"],
+      ["never", "HSET", key("tasks"), "~lease", "-17"],
       ["before", "HSET", key("tasks"), "~lease", "0"],
     ] as const) {
       const task = await lease();
@@ -162,7 +163,7 @@ describe("a deep sweep repairs", () => {
     }
     await lease();
     expect(leases).toEqual(leases.toSorted((a, b) => a - b));
-    expect(new Set(leases).size).toBe(6);
+    expect(new Set(leases).size).toBe(7);
   });
 });
 

@@ -17,6 +17,7 @@ describe("settings of a group", () => {
       queue: QUEUE,
       group: "a",
       paused: false,
+      pausedUntil: null,
       weight: 1,
       maxWorking: null,
       rate: null,
@@ -36,6 +37,7 @@ describe("settings of a group", () => {
     const unlimited = { maxWorking: null, rate: null, order: null, onDead: null };
     expect(await operator.configureGroup("a", { weight: 5 })).toEqual({
       paused: false,
+      pausedUntil: null,
       weight: 5,
       ...unlimited,
     });
@@ -43,6 +45,7 @@ describe("settings of a group", () => {
     await operator.configureGroup("a", { rate: { most: 3, per: "10s" } });
     expect(await operator.configureGroup("a", { maxWorking: 2 })).toEqual({
       paused: false,
+      pausedUntil: null,
       weight: 5,
       maxWorking: 2,
       rate: { most: 3, per: 10_000 },

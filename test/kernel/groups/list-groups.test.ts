@@ -10,6 +10,7 @@ const unset = { maxWorking: null, rate: null, order: null, onDead: null };
 const free = {
   queue: QUEUE,
   paused: false,
+  pausedUntil: null,
   weight: 1,
   ...unset,
   working: 0,

@@ -60,8 +60,10 @@ const facts: QueueFacts = {
   workers: 0,
   paused: false,
   stoppedGroups: 0,
+  pausedUntil: null,
   settings: {
     paused: false,
+    pausedUntil: null,
     maxWorking: null,
     rate: null,
     maxPending: null,
@@ -100,7 +102,15 @@ const fails = (tried: number, failed: number, minutes: number) => ({
   attempts: { ...facts.attempts, tried, failed, since: ago(minutes), lastAt: ago(1), id: "t1" },
 });
 const ago = (minutes: number) => NOW - minutes * MINUTE;
-const group = { group: "g", paused: false, rate: null, working: 1, limited: 1, oldestAt: ago(11) };
+const group = {
+  group: "g",
+  paused: false,
+  pausedUntil: null,
+  rate: null,
+  working: 1,
+  limited: 1,
+  oldestAt: ago(11),
+};
 
 test.each<[changed: Partial<QueueFacts>, ...expected: (readonly [code: string, status: string])[]]>([
   [{}],

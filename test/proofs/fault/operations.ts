@@ -102,6 +102,18 @@ export const operations: readonly Operation[] = [
   },
   { script: "settle", call: (by) => by.queue().settle(settlements(by.receipts)) },
   {
+    script: "pause",
+    call: (by) => {
+      const [receipt = "", ...others] = by.receipts;
+      return by
+        .queue()
+        .settle([
+          { receipt, outcome: "requeue", delay: "1m", queue: true },
+          ...others.map((other) => ({ receipt: other, outcome: "complete" }) as const),
+        ]);
+    },
+  },
+  {
     script: "settleAndDequeue",
     async call(by) {
       const { settled, tasks } = await by
@@ -197,6 +209,11 @@ export const operations: readonly Operation[] = [
   {
     script: "configure",
     call: (by) => by.operator.configure({ maxPending: 50, statistics: null }, { idempotencyKey: "k" }),
+  },
+  {
+    script: "configure",
+    what: "that pauses for a time",
+    call: (by) => by.operator.pause({ for: "1m", idempotencyKey: "k" }),
   },
   {
     script: "configure",

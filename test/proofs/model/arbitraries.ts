@@ -100,22 +100,26 @@ export const pull = record({
   readyOnly: maybe(constant(true), 3),
 }) as Arbitrary<Pull>;
 
+/** How long a pause lasts, ms. */
+export const pauseTime = maybe(oneOf(1, 1_000, 2_000, 61_000), 1);
+
 export const settlement = record({
   receipt: nat(),
   outcome: oneOf("complete", "reject", "requeue", "requeue", "unstarted", "extend"),
   ms: maybe(oneOf(0, 1, 500, 2_000, 400_000), 1),
   count: maybe(constant(false), 3),
+  queue: maybe(constant(true), 6),
   text: maybe(oneOf<unknown>(0, "", null, { why: "not yet" }), 2),
 });
 export type DrawnSettlement = typeof settlement extends Arbitrary<infer T> ? T : never;
 
 /** The settlement, with the fields that its outcome allows. */
 export function settlementOf(
-  { outcome, ms, count, text }: DrawnSettlement,
+  { outcome, ms, count, queue, text }: DrawnSettlement,
   receipt: string,
 ): OperationSettlement {
   if (outcome === "unstarted") return { receipt, outcome };
-  if (outcome === "requeue") return { receipt, outcome, ms: ms ?? 0, count, text };
+  if (outcome === "requeue") return { receipt, outcome, ms: ms ?? 0, count, queue, text };
   // A lease of 0 ms is left out.
   return { receipt, outcome, ms: outcome === "extend" ? ms || undefined : ms, text };
 }

@@ -99,7 +99,8 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   purge: ({ operator }, { does: _, ...options }) => operator.purge(options),
   configure: (client, { changes, key, waker }) =>
     operatorOf(client, waker).configure(changes, { idempotencyKey: key }),
-  pause: (client, { key, waker }) => operatorOf(client, waker).pause({ idempotencyKey: key }),
+  pause: (client, { key, waker, for: length }) =>
+    operatorOf(client, waker).pause({ for: length, idempotencyKey: key }),
   resume: (client, { key, waker }) => operatorOf(client, waker).resume({ idempotencyKey: key }),
   configureGroup: ({ operator }, { group, changes, key }) =>
     operator.configureGroup(group, changes, { idempotencyKey: key }),
@@ -195,7 +196,9 @@ export const dequeueOptions = ({ token, max, lease, single, worker }: Pull) => (
 const SETTLEMENTS: Record<OperationSettlement["outcome"], (operation: OperationSettlement) => Settlement> = {
   complete: ({ receipt, ms, text }) => ({ receipt, outcome: "complete", ttl: ms, result: text }),
   reject: ({ receipt, ms, text }) => ({ receipt, outcome: "reject", ttl: ms, error: text }),
-  requeue: ({ receipt, ms, count, text }) => ({ receipt, outcome: "requeue", delay: ms, count, error: text }),
+  requeue: ({ receipt, ms, count, queue, text }) => {
+    return { receipt, outcome: "requeue", delay: ms, count, queue, error: text };
+  },
   unstarted: ({ receipt }) => ({ receipt, outcome: "requeue", unstarted: true }),
   extend: ({ receipt, ms, text }) => ({ receipt, outcome: "extend", lease: ms, progress: text }),
 };

@@ -3,6 +3,7 @@
  * for the fairness tests. Here a delivery is correct if it passes over no task of a higher priority, no
  * earlier one of its group, and no limit.
  */
+import { isPaused, RUNNING } from "./pauses.ts";
 import { entriesOf } from "./line.ts";
 import { isInLine } from "./lines.ts";
 import { left, spend, tenthOf } from "./limits.ts";
@@ -18,7 +19,7 @@ export interface Passed {
 export const groupOf = (queue: QueueState, task: ModelTask): ModelGroup => {
   const name = task.group ?? "";
   const known = queue.groups.get(name) ?? {
-    paused: false,
+    ...RUNNING,
     weight: 1,
     maxWorking: null,
     rate: null,
@@ -83,8 +84,9 @@ const isPredictable = (queue: QueueState, task: ModelTask) =>
 
 function open(queue: QueueState, now: number, task: ModelTask): boolean {
   if (!isGrouped(task)) return true;
-  const { paused, maxWorking, rate, used } = groupOf(queue, task);
-  if (paused) return false;
+  const group = groupOf(queue, task);
+  const { maxWorking, rate, used } = group;
+  if (isPaused(group, now)) return false;
   if (maxWorking !== null && workingOf(queue, task) >= maxWorking) return false;
   return rate === null || left(rate, used, now) >= 1;
 }

@@ -1,6 +1,7 @@
 import { entriesOf, Line } from "./line.ts";
 import { allowed, redated, spend } from "./limits.ts";
 import { deliverable, mayFollow, noteMet, notePassed, type Passed, unpredictable } from "./delivery-order.ts";
+import { isPaused } from "./pauses.ts";
 import { report, transition, type ModelTask, type QueueState } from "./state.ts";
 import { heardOf } from "./wake.ts";
 import { noteWorker, type SignOfLife } from "./workers.ts";
@@ -86,8 +87,8 @@ function lookOnce(
     line.putBack(0);
     const tasks = leasedUnder(queue, call.token, remembered.ids);
     // A copy without tasks gives the same reason as the first one did.
-    const paused = queue.settings.paused && tasks.length === 0;
-    return { tasks, nextDueAt: paused ? null : now, paused };
+    const paused = isPaused(queue.settings, now) && tasks.length === 0;
+    return { tasks, nextDueAt: paused ? queue.settings.pausedUntil : now, paused };
   }
   const spendToken = () => {
     if (call.resend) queue.slots.set(slot, { token: call.token, ids: [] });
@@ -96,10 +97,10 @@ function lookOnce(
     if (call.worker) noteWorker(queue, call.worker, now);
     return { tasks: [], nextDueAt, paused };
   };
-  if (queue.settings.paused) {
+  if (isPaused(queue.settings, now)) {
     line.putBack(0);
     spendToken();
-    return nothing(null, true);
+    return nothing(queue.settings.pausedUntil, true);
   }
   const usesGroups = () => seen.usesGroups || queue.grouped.length > 0;
   const { maxWorking, rate } = queue.settings;

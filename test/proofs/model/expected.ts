@@ -20,6 +20,7 @@ import {
 } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
 import { NAME, type Happened } from "./real.ts";
+import { pauseAt, pauseAtLeast } from "./pauses.ts";
 import { drafted, listed, occur, skippedBy, switched, type ModelSchedule } from "./schedules.ts";
 import { settle, type ModelSettlement } from "./settle.ts";
 import { infoOf, type ModelDeadLetter } from "./state.ts";
@@ -45,7 +46,7 @@ type Expect<D extends Operation["does"]> = (
 type Expectation = (world: World, operation: Operation, happened: Happened, copy: Copy) => unknown;
 
 /** A call that changes settings, and a copy of it, are both answered with the current settings. */
-const settingsOf = ({ queue }: World) => queue.settings;
+const settingsOf = ({ queue, now }: World) => ({ ...queue.settings, ...pauseAt(queue.settings, now) });
 
 const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   enqueue: (world, { waker, key, tasks }, { adding, answer }) => {
@@ -62,6 +63,8 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   dequeue: (world, pull, happened, copy) =>
     world.pulled(pull, happened.answer as readonly LeasedTask[], happened, { copy, afterSettle: false }),
   settle: (world, { key, items, pull }, happened, copy) => {
+    const pause = Math.max(...items.map((item) => (item.queue && item.ms) || 0));
+    if (pause > 0) pauseAtLeast(world.queue, world.now, pause);
     const settled = settle(world.queue, world.now, items.map(settlementOf), key);
     world.queue.deadLetters.push(...settled.flatMap(deadLetterOf));
     if (!pull) return settled;
@@ -92,8 +95,8 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   },
   purge: ({ queue, now }, operation) => ({ purged: purge(queue, now, operation) }),
   configure: (world, operation) => configured(world, operation, operation.changes),
-  pause: (world, operation) => configured(world, operation, { paused: true }),
-  resume: (world, operation) => configured(world, operation, { paused: false }),
+  pause: (world, operation) => configured(world, operation, { pause: operation.for ?? 0 }),
+  resume: (world, operation) => configured(world, operation, { pause: null }),
   configureGroup: (world, { key, group, changes }) => {
     world.once(key, () => configureGroup(world.queue, world.now, group, changes));
     return configureGroup(world.queue, world.now, group, {});
@@ -128,7 +131,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return usesGroups(queue) ? { ...read, oldestAge: true, nextDueAt: null } : read;
   },
   workers: ({ queue, now }) => workers(queue, now),
-  groups: ({ queue }) => ({ groups: groups(queue), cursor: null }),
+  groups: ({ queue, now }) => ({ groups: groups(queue, now), cursor: null }),
   statistics: ({ queue, now }) => ({
     on: queue.settings.statistics,
     minutes: statistics(queue, now),
@@ -231,7 +234,7 @@ function configured(
 ) {
   let change: Parameters<typeof wakesOnRelease>[3] | undefined = "made before";
   world.once(key, () => {
-    const { paused, maxWorking, rate } = world.queue.settings;
+    const { paused, maxWorking, rate } = settingsOf(world);
     const now = configure(world.queue, world.now, changes);
     const loosened = JSON.stringify([maxWorking, rate]) !== JSON.stringify([now.maxWorking, now.rate]);
     change = paused && !now.paused ? "resumed" : loosened ? "loosened" : undefined;

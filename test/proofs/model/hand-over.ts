@@ -87,7 +87,12 @@ function refuses(
   if (ids.size < tasks.length || [...ids].some((id) => queue.tasks.has(id))) return true;
   if (!look && tasks.length === 1) return false;
   const settings = before.tasks.get("~set") ?? "";
-  return /;[bes]=/.test(settings) || (script !== "enqueuePlain" && /;p=/.test(settings));
+  // Those of a queue with an order have a version that it does not read.
+  return (
+    settings.startsWith("2;") ||
+    /;[bes]=/.test(settings) ||
+    (script !== "enqueuePlain" && /;p=/.test(settings))
+  );
 }
 
 function handedOver(

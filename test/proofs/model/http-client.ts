@@ -47,7 +47,11 @@ const REQUESTS: Requests = {
   redriveIds: ({ ids }) => ({ route: "redrive", body: { ids } }),
   purge: ({ does: _, ...body }) => ({ route: "purge", body }),
   configure: ({ changes, key }) => ({ route: "configureQueue", body: changes, key }),
-  pause: ({ key }) => ({ route: "pauseQueue", key }),
+  pause: ({ key, for: length }) => ({
+    route: "pauseQueue",
+    key,
+    body: length === undefined ? {} : { for: length },
+  }),
   resume: ({ key }) => ({ route: "resumeQueue", key }),
   configureGroup: ({ group, changes, key }) => ({
     route: "configureGroup",

@@ -1,5 +1,7 @@
 /** What operators do: cancel, remove, redrive, purge, configure, delete. */
 import { follow, leaveStopped } from "./lines.ts";
+import type { GroupSetting } from "./operations.ts";
+import { type ModelPause, pauseAt, pausedBy, RUNNING } from "./pauses.ts";
 import type { Cancelled, RedriveReport, RejectReason, Removed, Skipped } from "../../../src/index.ts";
 import { dropGhost } from "./dequeue.ts";
 import { erase, finish, newEnds, putInLine, waitAgain } from "./transitions.ts";
@@ -206,10 +208,27 @@ function purgePending(queue: QueueState, now: number, group: string | undefined,
   return count;
 }
 
+interface PauseChange {
+  /** For how long, ms; 0 until it is resumed; null resumes. @default unchanged */
+  readonly pause?: number | null | undefined;
+}
+
+function changedPause(before: ModelPause, now: number, pause: number | null | undefined): ModelPause {
+  if (pause === undefined) return pauseAt(before, now);
+  return pause === null ? RUNNING : pausedBy(before, now, pause);
+}
+
 /** Changes settings of the queue. */
-export function configure(queue: QueueState, now: number, changes: Partial<QueueLimits>): QueueLimits {
-  const before = queue.settings;
-  queue.settings = { ...before, ...changes };
+export function configure(
+  queue: QueueState,
+  now: number,
+  { pause, ...changes }: Partial<Omit<QueueLimits, keyof ModelPause>> & PauseChange,
+): QueueLimits {
+  const before = { ...queue.settings, ...pauseAt(queue.settings, now) };
+  queue.settings = { ...before, ...changes, ...changedPause(before, now, pause) };
+  const { pausedUntil } = queue.settings;
+  // Consumers that meet the pause end.
+  if (pausedUntil !== null && pausedUntil !== before.pausedUntil) queue.wake = undefined;
   const rate = queue.settings.rate;
   queue.used = recount(queue.used, before.rate, rate, now);
   if (before.statistics && !queue.settings.statistics) {
@@ -220,21 +239,22 @@ export function configure(queue: QueueState, now: number, changes: Partial<Queue
   return queue.settings;
 }
 
-type ModelGroupSettings = Pick<ModelGroup, "paused" | "weight" | "maxWorking" | "rate" | "order" | "onDead">;
+type ModelGroupSettings = Pick<ModelGroup, "paused" | "pausedUntil" | "weight" | "maxWorking" | "rate" | "order" | "onDead">;
 
 export function configureGroup(
   queue: QueueState,
   now: number,
   name: string,
-  changes: Partial<ModelGroupSettings>,
+  { paused: pause, ...changes }: GroupSetting,
 ): ModelGroupSettings {
   const group = groupOf(queue, { group: name } as ModelTask);
   const { rate } = group;
-  Object.assign(group, changes);
+  const length = typeof pause === "object" ? pause.for : pause === undefined ? undefined : pause ? 0 : null;
+  Object.assign(group, changes, changedPause(group, now, length));
   group.used = recount(group.used, rate, group.rate, now);
   group.limited ||= group.paused || group.maxWorking !== null || group.rate !== null;
-  const { paused, weight, maxWorking, order, onDead } = group;
-  return { paused, weight, maxWorking, rate: group.rate, order, onDead };
+  const { weight, maxWorking, order, onDead } = group;
+  return { ...pauseAt(group, now), weight, maxWorking, rate: group.rate, order, onDead };
 }
 
 /** Deletes the queue. Returns a new one, or the number of leased tasks that prevent it. */

@@ -1,4 +1,5 @@
 /** The operations of a queue as plain values, so that a failing run can be printed, shrunk and repeated. */
+import type { ModelPause } from "./pauses.ts";
 import type { ModelFilter } from "./operate.ts";
 import type { ModelNewTask } from "./enqueue.ts";
 import type { ModelNewSchedule } from "./schedules.ts";
@@ -18,6 +19,8 @@ export interface OperationSettlement {
   readonly outcome: "complete" | "reject" | "requeue" | "unstarted" | "extend";
   readonly ms?: number | undefined;
   readonly count?: boolean | undefined;
+  /** Whether a requeue also pauses the queue for its delay. */
+  readonly queue?: boolean | undefined;
   readonly text?: unknown;
 }
 
@@ -34,7 +37,7 @@ export interface Pull {
 }
 
 export type GroupSetting = {
-  paused?: boolean;
+  paused?: boolean | { readonly for: number };
   weight?: number;
   maxWorking?: number | null;
   rate?: Rate | null;
@@ -56,7 +59,14 @@ type Switches = "pause" | "resume";
 /** One call. `key` is its idempotency key. */
 export type Operation =
   | { [D in Looks]: { readonly does: D } }[Looks]
-  | { [D in Switches]: { readonly does: D; readonly key: string; readonly waker?: boolean } }[Switches]
+  | { readonly does: "resume"; readonly key: string; readonly waker?: boolean }
+  | {
+      readonly does: "pause";
+      readonly key: string;
+      readonly waker?: boolean;
+      /** ms */
+      readonly for?: number | undefined;
+    }
   | {
       readonly does: "putSchedule";
       readonly key: string;
@@ -125,7 +135,7 @@ export type Operation =
       readonly does: "configure";
       readonly key: string;
       readonly waker?: boolean;
-      readonly changes: Partial<Omit<QueueLimits, "paused">>;
+      readonly changes: Partial<Omit<QueueLimits, keyof ModelPause>>;
     }
   | {
       readonly does: "configureGroup";

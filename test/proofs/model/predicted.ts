@@ -72,6 +72,7 @@ export function predicted(
 const waitingGroup = ({
   group,
   paused,
+  pausedUntil,
   weight,
   maxWorking,
   ready,
@@ -82,6 +83,7 @@ const waitingGroup = ({
 }: GroupInfo): WaitingGroup => ({
   group,
   paused,
+  pausedUntil,
   weight,
   maxWorking,
   waiting: ready + limited + inLine,

@@ -4,6 +4,7 @@ import { nextDue } from "./due.ts";
 import { entriesOf } from "./line.ts";
 import { stoppedGroups } from "./lines.ts";
 import { fits, type ModelFilter } from "./operate.ts";
+import { pauseAt, RUNNING } from "./pauses.ts";
 import type { Of } from "./operations.ts";
 import { infoOf, inOrder, type QueueState } from "./state.ts";
 import { FORGOTTEN_AFTER, leasedBy } from "./workers.ts";
@@ -28,7 +29,7 @@ export function counts(queue: QueueState, now: number, name: string): QueueCount
     nextDueAt: nextDue(queue) ?? null,
     broken: 0,
     workers: queue.workers.size,
-    paused: queue.settings.paused,
+    ...pauseAt(queue.settings, now),
     stoppedGroups: stoppedGroups(queue).length,
   };
 }
@@ -106,6 +107,7 @@ export function workers(queue: QueueState, now: number): WorkerInfo[] {
 export interface WaitingGroup {
   readonly group: string;
   readonly paused: boolean;
+  readonly pausedUntil: number | null;
   readonly weight: number;
   readonly maxWorking: number | null;
   readonly waiting: number;
@@ -115,7 +117,7 @@ export interface WaitingGroup {
 }
 
 /** The groups with waiting tasks, by name. */
-export function groups(queue: QueueState): WaitingGroup[] {
+export function groups(queue: QueueState, now: number): WaitingGroup[] {
   const groupsOf = (ids: Iterable<string>) => [...ids].map((id) => queue.task(id).group);
   const waiting = groupsOf(queue.grouped);
   const working = groupsOf(queue.working.keys());
@@ -123,7 +125,7 @@ export function groups(queue: QueueState): WaitingGroup[] {
   const inGroup = (all: typeof waiting, group: string) => all.filter((one) => one === group).length;
   return names.map((group) => ({
     group,
-    paused: queue.groups.get(group)?.paused ?? false,
+    ...pauseAt(queue.groups.get(group) ?? RUNNING, now),
     weight: queue.groups.get(group)?.weight ?? 1,
     maxWorking: queue.groups.get(group)?.maxWorking ?? null,
     waiting: inGroup(waiting, group),

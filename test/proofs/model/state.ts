@@ -3,6 +3,7 @@
  * argument. It is the reference that the model-based test compares the scripts with, so it shares no code
  * with them.
  */
+import { type ModelPause, RUNNING } from "./pauses.ts";
 import type { ModelSchedule } from "./schedules.ts";
 import type {
   FixedOptions,
@@ -109,8 +110,7 @@ export interface Rate {
   readonly per: number;
 }
 
-export interface QueueLimits {
-  paused: boolean;
+export interface QueueLimits extends ModelPause {
   maxWorking: number | null;
   rate: Rate | null;
   maxPending: number | null;
@@ -123,8 +123,7 @@ export interface QueueLimits {
 /** Recent dequeues, by tenth of a rate's period. */
 export type Used = Map<number, number>;
 
-export interface ModelGroup {
-  paused: boolean;
+export interface ModelGroup extends ModelPause {
   weight: number;
   maxWorking: number | null;
   rate: Rate | null;
@@ -179,7 +178,7 @@ export class QueueState {
   /** The dequeue that each slot remembers. */
   readonly slots = new Map<string, { readonly token: string; readonly ids: readonly string[] }>();
   settings: QueueLimits = {
-    paused: false,
+    ...RUNNING,
     maxWorking: null,
     rate: null,
     maxPending: null,

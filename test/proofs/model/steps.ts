@@ -18,6 +18,7 @@ import {
   task,
   worker,
   type DrawnSettlement,
+  pauseTime,
 } from "./arbitraries.ts";
 import { INVALID } from "./invalid.ts";
 import { throughCancelled, throughProgress } from "./passages.ts";
@@ -108,7 +109,8 @@ export function allSteps({
       return items.length > 0 ? { does: "settle", key: world.newKey(), items } : undefined;
     }),
     step(4, tuple(settlements, pull), ([drawn, next], world) => {
-      const items = settlementsOf(drawn, world);
+      // Those that pause the queue are settled by a request of their own, before that of the pull.
+      const items = settlementsOf(drawn, world).map(({ queue: _, ...item }) => item);
       return items.length > 0 ? { does: "settle", items, pull: next } : undefined;
     }),
     step(5, tuple(id, nat(2)), ([named, which], world) => ({
@@ -185,7 +187,7 @@ export function allSteps({
         ),
       }),
     ),
-    withKey(1, "pause", record({ waker: wakes })),
+    withKey(1, "pause", record({ waker: wakes, for: pauseTime })),
     withKey(2, "resume", record({ waker: wakes })),
     withKey(
       grouped ? 3 : 0,
@@ -194,7 +196,14 @@ export function allSteps({
         group,
         changes: record(
           {
-            paused: oneOf(true, false, false),
+            paused: oneOf<boolean | { for: number }>(
+              true,
+              false,
+              false,
+              { for: 1 },
+              { for: 2_000 },
+              { for: 400_000 },
+            ),
             weight: oneOf(1, 4),
             maxWorking: most,
             rate,

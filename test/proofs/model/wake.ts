@@ -1,4 +1,5 @@
 /** Whether a consumer works on the queue, or was woken. */
+import { isPaused } from "./pauses.ts";
 import type { QueueState } from "./state.ts";
 
 /** How long a sweep waits for a consumer that was woken, ms. */
@@ -21,12 +22,12 @@ export function wakesOnEnqueue(
   window: number | undefined,
   resent: boolean,
 ): boolean {
-  if (window === undefined || queue.settings.paused) return false;
+  if (window === undefined || isPaused(queue.settings, now)) return false;
   return asleep(queue, now, resent ? 0 : undefined) && send(queue, now, window);
 }
 
 export function wakesOnSweep(queue: QueueState, now: number, window: number | undefined): boolean {
-  if (window === undefined || queue.line.length + queue.grouped.length === 0 || queue.settings.paused)
+  if (window === undefined || queue.line.length + queue.grouped.length === 0 || isPaused(queue.settings, now))
     return false;
   return asleep(queue, now, UNHEARD) && send(queue, now, window);
 }
@@ -53,7 +54,7 @@ export function wakesOnReady(
   window: number | undefined,
   copy: "first" | "later",
 ): boolean {
-  if (window === undefined || queue.settings.paused) return false;
+  if (window === undefined || isPaused(queue.settings, now)) return false;
   return asleep(queue, now, copy === "later" ? 0 : undefined) && send(queue, now, window);
 }
 
@@ -64,7 +65,7 @@ export function wakesOnRelease(
   window: number | undefined,
   change: "resumed" | "loosened" | "made before",
 ): boolean {
-  if (window === undefined || queue.line.length + queue.grouped.length === 0 || queue.settings.paused)
+  if (window === undefined || queue.line.length + queue.grouped.length === 0 || isPaused(queue.settings, now))
     return false;
   if (change === "resumed") return send(queue, now, window);
   return wakesOnReady(queue, now, window, change === "loosened" ? "first" : "later");

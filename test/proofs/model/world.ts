@@ -1,4 +1,5 @@
 /** The model beside the real queue: the expected answer of each call, and the expected state after it. */
+import { forgetPauses, RUNNING } from "./pauses.ts";
 import { deepStrictEqual } from "node:assert/strict";
 import type { LeasedTask } from "../../../src/index.ts";
 import { violations } from "../../support/invariants.ts";
@@ -28,6 +29,8 @@ const LOOKS_FIRST: readonly Operation["does"][] = ["putSchedule", "switchSchedul
 export class World {
   queue = new QueueState();
   now: number;
+  /** The latest time that a call has had. */
+  #latest = 0;
   woken = 0;
   /** The last receipts. */
   receipts: string[] = [];
@@ -84,6 +87,8 @@ export class World {
   async call(real: Real, operation: Operation, by: number, mishap: Mishap): Promise<void> {
     real.now = this.now;
     const happened = await real.run(operation, by, mishap);
+    forgetPauses(this.queue, this.#latest, happened.before.tasks);
+    this.#latest = Math.max(this.#latest, this.now);
     const looksFirst =
       LOOKS_FIRST.includes(operation.does) || (operation.does === "sweep" && !operation.once);
     const twice = (mishap === "reply lost" || mishap === "delivered twice") && !looksFirst;
@@ -242,10 +247,12 @@ export class World {
       throw new Error(`next is ${nextDueAt}, and at ${due} something is due`);
     }
     // Those of a paused group wait for an operator.
-    const isPaused = ({ group = "" }: { readonly group?: string | undefined }) =>
-      this.queue.groups.get(group)?.paused === true;
+    const hasNoEnd = ({ group = "" }: { readonly group?: string | undefined }) => {
+      const { paused, pausedUntil } = this.queue.groups.get(group) ?? RUNNING;
+      return paused && pausedUntil === null;
+    };
     const mayBegin = (id: string) =>
-      !isPaused(this.queue.task(id)) && !isInLine(this.queue, this.queue.task(id));
+      !hasNoEnd(this.queue.task(id)) && !isInLine(this.queue, this.queue.task(id));
     if (nextDueAt === null && grouped.some(mayBegin)) {
       throw new Error("tasks wait, and the answer has no time to ask again");
     }

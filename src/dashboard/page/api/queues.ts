@@ -64,6 +64,10 @@ export const history = async (queue: string, signal: AbortSignal) =>
 export const groups = (queue: string, cursor: Cursor, signal: AbortSignal): Promise<types.GroupPage> =>
   send(pageOf(queue, "groups", cursor), { signal, commands: 20 });
 
+/** The first groups that are stopped, by name. */
+export const stoppedGroups = (queue: string, signal: AbortSignal): Promise<types.StoppedGroups> =>
+  send(pathOf(queue, "stopped-groups"), { signal, commands: 4 });
+
 /** A group by its name, also without tasks. */
 export const group = (queue: string, name: string, signal?: AbortSignal): Promise<types.Group> =>
   send(pathOf(queue, "groups", name), { signal, commands: 5 });

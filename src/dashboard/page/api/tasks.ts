@@ -34,6 +34,13 @@ export const cancel = (queue: string, id: string, lease: number): Promise<types.
 export const remove = (queue: string, id: string) =>
   send(pathOf(queue, "tasks", id), { method: "DELETE", commands: 6 });
 
+export const redriveOne = (queue: string, id: string) =>
+  send(pathOf(queue, "redrive"), { method: "POST", body: { ids: [id] }, commands: 8 });
+
+/** Lets the group go on that the dead letter has stopped. */
+export const skip = (queue: string, id: string) =>
+  send(pathOf(queue, "tasks", id, "skip"), { method: "POST", commands: 8 });
+
 interface Leased {
   readonly id: string;
   /** The number of its latest lease. If it has a later one by now, nothing is changed. */

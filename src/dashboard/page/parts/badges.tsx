@@ -21,6 +21,11 @@ export function StateBadge({
   return <span class={`badge state-${reason === "cancelled" ? "cancelled" : state}`}>{text}</span>;
 }
 
+/** That a queue or a group is paused. @param until when the pause ends; null if it lasts until it is resumed */
+export const PausedBadge = ({ until }: { readonly until: number | null }) => (
+  <span class="badge state-delayed">{until === null ? "paused" : `paused until ${instant(until)}`}</span>
+);
+
 /** The name of a worker, in one line. */
 export const WorkerName = ({ name }: { readonly name: string }) => (
   <span class="worker" dir="auto" title={name}>

@@ -2,6 +2,7 @@ import { p95 } from "../../../operate/percentiles.ts";
 import { durationBounds } from "../../../operate/statistics.ts";
 import type { Overview, Settings } from "../api/types.ts";
 import { exact, number, rate, span } from "../format.ts";
+import { PausedBadge } from "../parts/badges.tsx";
 
 /** The limits of a queue or a group in words; empty without any. */
 export function limitTexts({
@@ -20,7 +21,7 @@ export function QueueBadges({ queue: { paused, broken, settings } }: { readonly 
   const limits = limitTexts(settings);
   return (
     <>
-      {paused && <span class="badge state-delayed">paused</span>}
+      {paused && <PausedBadge until={settings.pausedUntil} />}
       {broken > 0 && <span class="badge state-rejected">{exact(broken)} broken</span>}
       {limits.length > 0 && (
         <span class="badge" title={limits.join(", ")}>

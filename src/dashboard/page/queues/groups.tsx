@@ -4,6 +4,7 @@ import { group as readGroup, groups } from "../api/queues.ts";
 import type { Group, Settings } from "../api/types.ts";
 import { exact } from "../format.ts";
 import { useLive } from "../live.ts";
+import { PausedBadge } from "../parts/badges.tsx";
 import { Stale, Waiting } from "../parts/layout.tsx";
 import { MorePages, usePages } from "../parts/pages.tsx";
 import { type Column, RowButtons, Table } from "../parts/table.tsx";
@@ -90,12 +91,12 @@ export function Groups({ queue, settings, round, onChanged }: GroupsProps) {
 const columnsOf = (queue: string): Column<Group>[] => [
   {
     title: "Group",
-    of: ({ group, paused }) => (
+    of: ({ group, paused, pausedUntil }) => (
       <>
         <a href={queueLink(queue, "pending", { group })} dir="auto">
           {group}
         </a>
-        {paused && <span class="badge state-delayed">paused</span>}
+        {paused && <PausedBadge until={pausedUntil} />}
       </>
     ),
   },

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { changeGroup, changeSettings } from "../api/queues.ts";
 import type { Group, Settings } from "../api/types.ts";
 import { durationText } from "../format.ts";
@@ -11,6 +12,7 @@ import {
 } from "../parts/checked-field.ts";
 import { Field, FormDialog } from "../parts/form-dialog.tsx";
 import { announce } from "../parts/notice.tsx";
+import { Select } from "../parts/select.tsx";
 import { limitTexts } from "./facts.tsx";
 
 interface LimitsDialogProps {
@@ -28,6 +30,20 @@ const period = duration(1);
 const changed = <Name extends string>(name: Name, field: CheckedField) =>
   (field.isChanged ? { [name]: numberIn(field) ?? null } : {}) as { readonly [_ in Name]?: number | null };
 
+/** What the field of the order has, and the settings that it means. */
+const orders = {
+  queue: { order: null, onDead: null },
+  none: { order: "none" as "strict", onDead: null },
+  strict: { order: "strict", onDead: "continue" },
+  stop: { order: "strict", onDead: "stop" },
+} as const;
+type Ordered = keyof typeof orders;
+
+const inOrder = { strict: "in strict order", stop: "in strict order, until a dead letter stops the group" };
+
+const orderOf = ({ order, onDead }: Settings | Group): Ordered =>
+  order === "strict" ? (onDead === "stop" ? "stop" : "strict") : (order ?? "queue");
+
 /** Changes the limits of a queue, or the share and the limits of a group. */
 export function LimitsDialog({ queue, of, onDone, onClose }: LimitsDialogProps) {
   const isGroup = "group" in of;
@@ -37,6 +53,8 @@ export function LimitsDialog({ queue, of, onDone, onClose }: LimitsDialogProps) 
   const most = useField(million, of.rate?.most);
   const per = useField(period, of.rate === null ? "" : durationText(of.rate.per));
   const maxPending = useField(wholeNumber(1, 100_000_000), isGroup ? "" : (of.maxPending ?? ""));
+  const [first] = useState(orderOf(of));
+  const [order, setOrder] = useState(first);
   const isPerMissing = most.given !== "" && per.given === "";
   const run = async () => {
     const rate = numberIn(most) === undefined ? null : { most: Number(most.given), per: per.given as "1m" };
@@ -44,6 +62,7 @@ export function LimitsDialog({ queue, of, onDone, onClose }: LimitsDialogProps) 
     const limits = {
       ...changed("maxWorking", maxWorking),
       ...((most.isChanged || per.isChanged) && { rate }),
+      ...(order !== first && orders[order]),
     };
     const now = isGroup
       ? await changeGroup(queue, of.group, { ...limits, ...changed("weight", weight) })
@@ -75,6 +94,16 @@ export function LimitsDialog({ queue, of, onDone, onClose }: LimitsDialogProps) 
           fault={isPerMissing ? `A rate needs a time: ${period.allowed}.` : per.fault}
         />
       </div>
+      <Select
+        label="Tasks of a group"
+        value={order}
+        set={(value) => setOrder(value as Ordered)}
+        options={
+          isGroup
+            ? { queue: "as the queue says", none: "side by side", ...inOrder }
+            : { queue: "side by side", ...inOrder }
+        }
+      />
     </FormDialog>
   );
 }

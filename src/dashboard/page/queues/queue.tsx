@@ -19,6 +19,7 @@ import { History } from "./history.tsx";
 import { Partitions } from "./partitions.tsx";
 import { QueueActions } from "./queue-actions.tsx";
 import { Schedules } from "./schedules.tsx";
+import { Stopped } from "./stopped.tsx";
 import { Workers } from "./workers.tsx";
 
 const states = ["pending", "delayed", "working", "completed", "rejected"] as const;
@@ -31,7 +32,9 @@ const isShown = (one: (typeof others)[number], { partitions }: Overview) =>
 const stateOf = (value: Overviews["queues"][number]) =>
   "code" in value
     ? value.code
-    : [value.pending, value.working, value.rejected].map((count) => count > 0).join() + value.paused;
+    : [value.pending, value.working, value.rejected].map((count) => count > 0).join() +
+      value.paused +
+      value.stoppedGroups;
 
 interface QueueScreenProps {
   readonly queue: string;
@@ -73,6 +76,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
       <Findings of={findings} queue={queue} onChanged={changed} />
       <Facts overview={overview} />
       <History overview={overview} now={found.value?.now ?? serverTime()} onChanged={changed} />
+      {overview.stoppedGroups > 0 && <Stopped queue={queue} round={round} onChanged={changed} />}
       <Tabs overview={overview} tab={tab} />
       {state === "rejected" && query.get("reason") !== "cancelled" && (
         <DeadLetters queue={queue} filter={filterOf(query, state)} acts={acts} onChanged={changed} />

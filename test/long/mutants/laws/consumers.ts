@@ -23,8 +23,8 @@ export const consumers: LawMutants = {
   },
   "a RetryAfter is always charged": {
     src: change(
-      '{ outcome: "requeue", delay, count, error: _1 }',
-      '{ outcome: "requeue", delay, error: _1 }',
+      '{ outcome: "requeue", delay, count, queue, error: _1 }',
+      '{ outcome: "requeue", delay, queue, error: _1 }',
     ),
     breaks: "I5: a service that asks for a pause uses up the attempts",
   },

@@ -57,7 +57,8 @@ export const enqueue: LawMutants = {
     breaks: "I1: one id is in line twice",
   },
   "a plain enqueue overwrites known tasks": {
-    lua: drop("if stored[ids[i]] then plain = false end"),
+    in: "enqueue",
+    lua: change("stored['~set'] or any_known(stored, ids)", "stored['~set']"),
     breaks: "I7: a batch with a known id replaces that task's payload, and delivers it twice",
   },
   "enqueue-plain overwrites known tasks": {

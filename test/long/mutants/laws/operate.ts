@@ -68,6 +68,36 @@ export const operate: LawMutants = {
     lua: never("done"),
     breaks: "law 5: an old pause arrives after the resume and stops the queue",
   },
+  "configure ends a pause that lasts until it is resumed": {
+    in: "configure",
+    lua: never("was.paused == '1'"),
+    breaks: "limits: a pause for a minute starts a queue that an operator has stopped",
+  },
+  "a handler shortens a pause": {
+    in: "pause",
+    lua: never("paused == 1 or paused >= ends"),
+    breaks: "limits: a service that is busy for a second ends the pause of an operator",
+  },
+  "a pause for a time leaves consumers awake": {
+    in: "pause",
+    lua: change("{ '~set', set, '~wake', '' }", "{ '~set', set }"),
+    breaks: "waking: when the pause is over, tasks wait for a consumer that has ended",
+  },
+  "a pause that is over lasts": {
+    in: "parse_settings",
+    lua: never("now and ends and ends <= now and ends > 1"),
+    breaks: "limits: a group that was paused for a minute waits until it is resumed",
+  },
+  "a queue after a pause is never plain again": {
+    in: "check_control",
+    lua: drop("plan_write(plan, 'HDEL tasks', '~set')"),
+    breaks: "law 3: each later dequeue costs as much as in a queue with settings",
+  },
+  "nothing is due at the end of a group's pause": {
+    in: "set_timer",
+    lua: never("ends > 1"),
+    breaks: "limits: tasks of a group wait until another task of it ends",
+  },
   "configure overwrites settings of a later release": {
     in: "configure",
     lua: never("newer_settings(found[1])"),

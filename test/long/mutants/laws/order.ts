@@ -59,4 +59,54 @@ export const order: LawMutants = {
     lua: never("newer(fixed) or newer(record) or read_settings(plan, found[3], found[4])"),
     breaks: "law 12: the record of a later release is taken for a dead letter",
   },
+  "a second copy of skip wakes nobody": {
+    in: "skip",
+    lua: change("not skipped and 0", "nil"),
+    breaks: "waking: the group goes on, and its next task waits for a consumer that nobody has woken",
+  },
+  "a dead letter that begins a new life still stops its group": {
+    in: "begin_task",
+    lua: drop("lines.leave_stopped(plan, old, draft.id)"),
+    breaks: "I6: a group waits for ever for a dead letter that is none",
+  },
+  "a deep sweep takes a task out of its line that limited has lost": {
+    in: "repair_turns",
+    lua: never("lost and not entry.limited and in_line(place) and member == turn_of(name, place, id)"),
+    breaks: "I8: after a failover entries of an account are booked in another order than they came",
+  },
+  "a deep sweep leaves a wrong count of a line": {
+    in: "correct_line",
+    lua: change("wrong or (waiting > 0 and not busy)", "waiting > 0 and not busy"),
+    breaks: "I1: a line says that it is empty, and its tasks are passed",
+  },
+  "a deep sweep leaves a line that nothing moves": {
+    in: "correct_line",
+    lua: change("wrong or (waiting > 0 and not busy)", "wrong"),
+    breaks: "I6: a group waits for ever for no task",
+  },
+  "a deep sweep keeps a head that is gone": {
+    in: "correct_line",
+    lua: never("line.head and (not own or waits or (has_ended(head) and not line.stopped))"),
+    breaks: "I6: a group waits for ever for a task that is lost",
+  },
+  "a deep sweep does not list a group that is stopped": {
+    in: "correct_line",
+    lua: never("line.stopped and tonumber(redis.call('ZSCORE', keys.fair_by_group, stopped) or 1) ~= 0"),
+    breaks: "limits: an operator does not see that a group is stopped",
+  },
+  "a deep sweep takes a task in two places out of its line": {
+    in: "zset_of_waiting",
+    lua: never("in_line(place) and not (due and due >= repair.now + 1) and not (score and leads)"),
+    breaks: "I2: a task is delivered beside the head of its group",
+  },
+  "with its settings, a queue loses its order": {
+    in: "repair_control",
+    lua: never("not settings.o and has_lines(repair.keys)"),
+    breaks: "I1: tasks in line are never delivered",
+  },
+  "a stray member of fair-by-group gives a queue an order": {
+    in: "has_lines",
+    lua: change("group and select(2, _1)", "group"),
+    breaks: "law 12: after a failover all producers of a plain queue are refused",
+  },
 };

@@ -55,7 +55,7 @@ export const partitions: LawMutants = {
     breaks: "law 12: an old release loses what the new one has written",
   },
   "a late copy of older shares is noted": {
-    lua: never("was.shares and tonumber(was.shares) > tonumber(version)"),
+    lua: never("shares and tonumber(shares) > tonumber(version)"),
     breaks: "limits: a partition takes tasks under a share that others have by now",
   },
   "a resize does not notice that the map was lost": {

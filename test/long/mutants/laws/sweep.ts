@@ -89,7 +89,7 @@ export const sweep: LawMutants = {
   },
   "enqueue wakes consumers of a paused queue": {
     in: "plan_wake",
-    lua: never("parse_settings(_).paused"),
+    lua: never("parse_settings(_, plan.now).paused"),
     breaks: "waking: functions are started that get no tasks",
   },
   "a pass of alert rules begins at any time": {
