@@ -49,8 +49,7 @@ export function queuesCommand(running: Running): Command {
 
 function stateOf({ counts }: ListedQueue): string {
   if (!counts) return "counts unreadable";
-  // A server of an earlier release does not count them.
-  const { paused, pausedUntil, broken, stoppedGroups = 0 } = counts;
+  const { paused, pausedUntil, broken, stoppedGroups } = counts;
   const states = [
     paused && `paused${until(pausedUntil)}`,
     stoppedGroups > 0 && counted(stoppedGroups, "stopped group"),

@@ -85,7 +85,7 @@ function show(
     workers,
     paused,
     pausedUntil,
-    stoppedGroups = 0,
+    stoppedGroups,
   } = counts;
   const facts = [
     `${pending} pending`,

@@ -20,7 +20,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.tuple(
     fc.constantFrom("begin", "begin", "complete", "complete", "reject", "cancel", "redrive"),
     fc.nat(1_000),
-  ) as fc.Arbitrary<Step>,
+  ),
   { maxLength: 40 },
 );
 
