@@ -120,8 +120,8 @@ test("a dequeue costs 5 while a pause for a time lasts, and as much as before on
 test("a requeue that pauses the queue costs 4 more", async () => {
   await queue.enqueueMany(many(2));
   const [one, other] = await queue.dequeue({ max: 2 });
-  const requeued = await cost(() => one?.requeue({ delay: "1h" }));
-  expect(await cost(() => other?.requeue({ delay: "1h", queue: true }))).toBe(requeued + 4);
+  const requeued = await cost(async () => one?.requeue({ delay: "1h" }));
+  expect(await cost(async () => other?.requeue({ delay: "1h", queue: true }))).toBe(requeued + 4);
 });
 
 test("a refused call costs 4 if the queue is paused, 8 at maxWorking, 6 at maxPending; at a rate 5, or 7 if so few tasks wait that it looks for due ones", async () => {
