@@ -2,6 +2,10 @@
 -- all of its edges, so that a second notice changes nothing.
 
 local flows = (function()
+  -- When a task is due that is blocked: as late as any task may be. Members of `expiry` with this score are
+  -- the outbox.
+  local BLOCKED = '4503599627370495'
+
   -- How many nodes one call notifies. It leaves the others to later calls, as those of other partitions.
   local MOST_NOTIFIED = 200
 
@@ -88,6 +92,10 @@ local flows = (function()
     end
   end
 
+  local function is_over(task)
+    return task.state == STATE.completed or task.state == STATE.rejected or task.state == STATE.deleted
+  end
+
   -- Lets a node follow its edges: it gets ready, ends, falls, or is blocked again.
   -- because: the id of the task that the node falls with.
   local function follow_edges(plan, node, open, failed, because)
@@ -95,9 +103,9 @@ local flows = (function()
     local fell = task.state == STATE.rejected and task.reason == 'dependency_failed'
     local is_join = task.node_kind == 'j'
     local waits = open > 0 and (failed == 0 or is_join)
-    if task.state ~= STATE.waiting and not fell and not (is_join and has_ended(task)) then
+    if task.state ~= STATE.waiting and not fell and not (is_join and is_over(task)) then
       return
-    elseif waits and has_ended(task) then
+    elseif waits and is_over(task) then
       task.state, task.reason, task.ended_at, task.lease_token = STATE.waiting, nil, nil, ''
       transition(task, 'delayed', plan.now)
       plan_write(plan, 'ZREM expiry', id)
@@ -106,7 +114,7 @@ local flows = (function()
       node.is_free = nil
       note_outcome(plan, id, task, 'open')
     elseif not waits and not (fell and failed > 0) and task.edges then
-      if has_ended(task) then
+      if is_over(task) then
         plan_write(plan, 'ZREM expiry', id)
         plan_write(plan, 'ZREM dead', id)
         task.state, task.reason, task.ended_at = STATE.waiting, nil, nil
@@ -240,6 +248,7 @@ local flows = (function()
   end
 
   return {
+    blocked = BLOCKED,
     note_outcome = note_outcome,
     outbox = outbox,
     open_nodes = open_nodes,

@@ -1,10 +1,6 @@
 -- records: the records of tasks of a flow have version 2, so that scripts which do not know flows leave them
 -- alone. ../flows.md specifies them.
 
--- When a task is due that is blocked: as late as any task may be. Members of `expiry` with this score are the
--- outbox.
-local BLOCKED = '4503599627370495'
-
 FIXED_FIELDS = (function(inner)
   inner.F, inner.B, inner.D, inner.J = 'flow', 'followers', 'flow_delay', 'node_kind'
   return inner

@@ -78,7 +78,7 @@ local function time()
 end
 local reply = { 'ok', ended and '' or number and 'from ' .. int(number) or 'after ' .. last }
 for i, name in ipairs(names) do
-  local state, settings, line = found[3 * i - 2], found[3 * i - 1], parse_line(found[3 * i] or nil)
+  local state, settings, line = found[3 * i - 2], found[3 * i - 1], lines.parse_line(found[3 * i] or nil)
   if newer(state) or newer_settings(settings) then
     return { 'newer_schema' }
   end

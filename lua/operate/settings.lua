@@ -15,7 +15,7 @@ local text = current_settings(found[1], function()
   return clock(test_now)
 end)
 local state = parse_group(group, group ~= '' and found[2] or '', text)
-local line = parse_line(found[3] or nil)
+local line = lines.parse_line(found[3] or nil)
 local reply = { 'ok', text, state.ready, state.working, state.limited, line.waiting }
 append(reply, line.stopped and line.head or '')
 return reply

@@ -73,7 +73,19 @@ local lines = (function()
     task.priority = band > 0 and int(band) or nil
   end
 
+  -- `~o:<group>`: how many wait, the last places given in front and at the back, whether the group is
+  -- stopped, and the head's id. Returns the line, and whether there is one that is readable.
+  local function parse_line(text)
+    local waiting, front, back, stopped, head = string.match(text or '', '^1;(%d+);(%d+);(%d+);(s?);(.*)$')
+    local line = { stopped = stopped == 's', added = {}, left = 0 }
+    line.waiting = tonumber(waiting or 0)
+    line.last_front_place, line.last_back_place = tonumber(front or 0), tonumber(back or 0)
+    line.head = head ~= '' and head or nil
+    return line, waiting ~= nil
+  end
+
   return {
+    parse_line = parse_line,
     line_of = line_of,
     line_up = line_up,
     leave_line = leave_line,
@@ -87,7 +99,7 @@ end)()
 -- Version 2 of settings says that groups may have a strict order: `o` and `d`, of the queue or a group.
 read_settings = (function(inner)
   return function(plan, set, stats)
-    return inner(plan, set, stats) and newer_settings(set)
+    return inner(plan, set, stats) and string.sub(set, 1, 2) ~= '2;'
   end
 end)(read_settings)
 
@@ -103,17 +115,6 @@ format_settings = (function(inner)
     return inner(settings)
   end
 end)(format_settings)
-
--- `~o:<group>`: how many wait, the last places given in front and at the back, whether the group is stopped,
--- and the head's id. Returns the line, and whether there is one that is readable.
-local function parse_line(text)
-  local waiting, front, back, stopped, head = string.match(text or '', '^1;(%d+);(%d+);(%d+);(s?);(.*)$')
-  local line = { stopped = stopped == 's', added = {}, left = 0 }
-  line.waiting = tonumber(waiting or 0)
-  line.last_front_place, line.last_back_place = tonumber(front or 0), tonumber(back or 0)
-  line.head = head ~= '' and head or nil
-  return line, waiting ~= nil
-end
 
 -- Also reads the lines of the groups, if the queue's settings say that they may have an order.
 open_groups = (function(inner)
@@ -138,7 +139,8 @@ open_groups = (function(inner)
     local found = read('HMGET', plan.keys.tasks, fields)
     local all = parse_settings(found[#fields] or nil)
     for i, name in ipairs(all.o and names or {}) do
-      local own, line = parse_settings(plan.stored_before['~s:' .. name] or nil), parse_line(found[i] or nil)
+      local own, line =
+        parse_settings(plan.stored_before['~s:' .. name] or nil), lines.parse_line(found[i] or nil)
       line.ordered, line.stops = (own.o or all.o) == '1', (own.d or all.d) == '1'
       plan.stored_before[fields[i]], plan.groups[name].line = found[i], line
     end

@@ -29,7 +29,7 @@ repair_control = (function(inner)
   local function has_lines(keys)
     local first = redis.call('ZRANGE', keys.fair_by_group, '[~', '+', 'BYLEX', 'LIMIT', '0', '1')[1]
     local group = first and string.match(first, '^~~?([^ ]*)')
-    return group and select(2, parse_line(redis.call('HGET', keys.tasks, '~o:' .. group)))
+    return group and select(2, lines.parse_line(redis.call('HGET', keys.tasks, '~o:' .. group)))
   end
 
   return function(repair, found, observed)
@@ -96,7 +96,7 @@ repair_turns = (function(inner)
       fields[i] = '~o:' .. name
     end
     for i, text in ipairs(fields_in(repair, fields)) do
-      local line = parse_line(text)
+      local line = lines.parse_line(text)
       if not (has_order(repair) and line.stopped and line.head) then
         remove_turn(repair, '~~' .. names[i], names[i])
       end
@@ -158,7 +158,7 @@ repair_fields = (function(inner)
       local field, text = found[i], found[i + 1]
       local name = string.match(field, '^~o:(.*)$')
       if name then
-        if not (has_order(repair) and select(2, parse_line(text))) then
+        if not (has_order(repair) and select(2, lines.parse_line(text))) then
           set_aside(repair, field)
           plan_write(repair.plan, 'HDEL tasks', field)
         end

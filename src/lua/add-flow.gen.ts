@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -14,14 +14,16 @@ import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -30,6 +32,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -39,7 +42,6 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
@@ -47,18 +49,16 @@ import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -83,7 +83,7 @@ local l,m=3,3
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g)
 ${$AH}${$FM}${$FN}${$AI}${$AJ}local o=FN(n,AJ(h))
 local p=redis.call('HMGET',f,'~set','~stats','~wake','~ghosts','~dropped','~nodes')
-${$DF}${$FZ}${$DH}${$DK}${$FO}${$DL}${$FO_}${$FZ_}if FO(o,p[1],p[2])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$FO_}${$FZ_}if FO(o,p[1],p[2])then
 return{'newer_schema'}
 end
 local q=redis.call('HGET',f,k[l+1])
@@ -92,12 +92,12 @@ ${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FX}${$GB_}${$GC_}${$GD_}${$GF
 return{'ok',0,r.producer_token==j and 1 or 0}
 end
 local r,s,t=false,{},{}
-${$GA}${$AK}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FI}${$FJ}${$FX}${$KL}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}for x=l+1,#k,m do
+${$GA}${$CY}${$AK}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$FX}${$HG}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HI_}${$KJ}${$HI__}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GI_}${$GK_}${$GN_}for x=l+1,#k,m do
 local y,z,aa=unpack(k,x,x+m-1)
 if z=='~'then
 FJ(o,'HSET tasks',y,aa)
 if string.sub(y,1,3)=='~x:'then
-FJ(o,'ZADD expiry',KL,y)
+FJ(o,'ZADD expiry',KJ.blocked,y)
 end
 else
 local ab='2;'..AH(o.now)..aa
@@ -106,8 +106,8 @@ t[#t+1]={id=y,edges=z,fixed=ab,task=ac}
 AK(s,z==''and ac or nil)
 end
 end
-${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KE}${$CR_}CR(o,s)
-${$CY}${$BY}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$CF}${$HG}${$KD}${$X_}${$GL_}${$GN_}for x,y in ipairs(t)do
+CR(o,s)
+for x,y in ipairs(t)do
 local z,aa,ab=y.id,y.task,y.edges
 FJ(o,'HSET tasks',z,y.fixed)
 BY(o,'enqueued',z)
@@ -116,7 +116,7 @@ aa.flow_delay=ac>0 and AH(ac)or nil
 if ab~=''then
 local ad,ae=string.gsub(ab,'[ce]','')
 aa.edges=AH(ae)..',0,'..ab
-FJ(o,'ZADD delayed',HG(aa,KL),z)
+FJ(o,'ZADD delayed',HG(aa,KJ.blocked),z)
 FJ(o,'HSET tasks','.'..z,GN(aa,''))
 elseif ac>0 then
 FJ(o,'ZADD delayed',HG(aa,o.now+ac),z)
@@ -132,16 +132,16 @@ ${$FK}${$DU}${$DV}${$DW}${$EG}if DW(o.settings,n,u,EG(o))then
 return{'full'}
 end
 FJ(o,'HSET tasks','~nodes',AH(tonumber(p[6]or 0)+#t))
-${$AM}${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FQ}${$AE_}FQ(o)
+${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FQ}${$AE_}FQ(o)
 ${$AN}${$AS}${$FR}local v=FR(o,{['~stats']=p[2],['~nodes']=p[6]})
 if v then
 return v
 end
-${$AF}${$AO}${$AU}${$FW}${$GO}${$GP}${$CA}${$FH}${$FL}${$FS}${$FU}${$FV}${$HI}${$GT}${$HI_}${$KK}${$FH_}${$HI__}${$FS_}FS(o)
+${$AO}${$AU}${$FH}${$FL}${$FS}${$FH_}${$FS_}FS(o)
 ${$JN}${$JO}${$JQ}${$JP}${$JS}local w=i~=''and r and JS(f,{p[3],p[1]},o.now,i)
 return{'ok',w and 1 or 0,1}
 `;
   },
-  sha1: "c83ef830136b1eccb44c3a47786192adb84d5102",
-  keyLockingSha1: "c20b859517be11aec8ea385ce429e27018ab44a5",
+  sha1: "27b46db88be382bab5f0318c0012ea57a4607ae7",
+  keyLockingSha1: "5337eab173747bf5c462c114f3f07ed364244580",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -17,8 +17,10 @@ import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -33,7 +35,6 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $HE } from "./parts/worker-lease.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
@@ -50,16 +51,16 @@ import { $DM } from "./parts/format-settings.gen.ts";
 import { $DU } from "./parts/remaining.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
-import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KG, $JG_, $JH_ } from "./parts/rare.gen.ts";
+import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KF, $JG_, $JH_ } from "./parts/rare.gen.ts";
 import { $HX, $HZ, $IB, $JC, $JB } from "./parts/set-aside.gen.ts";
 import { $IE, $IG, $IH, $II, $IJ, $IE_ } from "./parts/settings.gen.ts";
 import { $IK, $IL, $IM, $IO, $IP, $IQ, $IR, $IS, $IP_, $IS_ } from "./parts/repair-group-settings.gen.ts";
 import { $IT, $IU, $IV, $IW, $IW_ } from "./parts/pairs.gen.ts";
-import { $IX, $IY, $IZ, $JA, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $IX, $IY, $IZ, $JA, $KG, $KH, $KI } from "./parts/count-ready.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $DM_ } from "./parts/format-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $KF } from "./parts/in-line.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $KE } from "./parts/in-line.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -223,7 +224,7 @@ end
 end
 return true
 end
-${$GA}${$CY}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$AF}${$GL}${$GM}${$GN}${$GQ}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GG}${$CP}${$CR}${$HE}${$FX}${$FY}${$JX}${$HG}${$FU}${$FV}${$JV}${$DG}${$DI}${$DJ}${$DL}${$DM}${$GT}${$HN}${$HO}${$HP}${$HR}${$HS}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$JC}${$IR}${$IS}${$IT}${$IU}${$IV}${$JB}${$IW}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$KD}${$DM_}${$KE}${$CR_}${$IE_}${$KF}${$KG}${$IW_}${$JG_}${$JH_}${$IP_}${$IS_}${$KH}${$KI}${$KJ}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function ak()
+${$GA}${$CY}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$AF}${$GL}${$GM}${$GN}${$GQ}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GG}${$CP}${$CR}${$HE}${$FX}${$FY}${$JX}${$HG}${$FU}${$FV}${$JV}${$DG}${$DI}${$DJ}${$DL}${$DM}${$GT}${$HN}${$HO}${$HP}${$HR}${$HS}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$JC}${$IR}${$IS}${$IT}${$IU}${$IV}${$JB}${$IW}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$KD}${$DM_}${$CR_}${$IE_}${$KE}${$KF}${$IW_}${$JG_}${$JH_}${$IP_}${$IS_}${$KG}${$KH}${$KI}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function ak()
 local al={}
 for ap,aq in ipairs(IV)do
 al[aq]=w.seen.tasks[aq]
@@ -296,7 +297,7 @@ if not ba[bg]then
 ba[bg],az[#az+1]=true,bg
 end
 end
-KJ(w,az)
+KI(w,az)
 return ac()
 and ai(ax,#as)
 and aj(ax,az,w.plan.groups)
@@ -310,6 +311,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "86ae827efe7753f3cc0c4bc6f2605c7245270e42",
-  keyLockingSha1: "86838623e68d66789682459e32e8c1172592f9d2",
+  sha1: "4f961e1043bea5fc35e4dbffbf95e83529335516",
+  keyLockingSha1: "ff739a2aa4796d716d0893773ac84cb35e7a9919",
 };

@@ -12,7 +12,6 @@ import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 
@@ -40,7 +39,7 @@ ${$BW}local r,s=BW(n,p)
 if not r then
 ${$AH}${$FM}${$FN}${$AI}${$AJ}local t=FN({tasks=g},AJ(o))
 local u=redis.call('HMGET',g,'~set','~slots')
-${$DF}${$FZ}${$DH}${$DK}${$FO}${$DL}${$FO_}${$FZ_}if FO(t,u[1])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$FO_}${$FZ_}if FO(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
@@ -68,6 +67,6 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "252fa8393d99bccfc1be89abac526e082a149d44",
-  keyLockingSha1: "235ec680457cfa05444aa2c14e980df7a35e94a0",
+  sha1: "d96fb87a1e92d144deaa3fb7373ebe7c969c2bcb",
+  keyLockingSha1: "07ea13f74c6fd8392f4f4115892bd5df9474c7aa",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -14,7 +14,7 @@ import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
@@ -22,9 +22,11 @@ import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
 import { $U } from "./parts/noted-slots.gen.ts";
 import { $V } from "./parts/has-moved.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -36,6 +38,7 @@ import { $AB } from "./parts/refund.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
@@ -46,7 +49,6 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
@@ -56,7 +58,6 @@ import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
@@ -64,23 +65,23 @@ import { $DX, $DY, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $JT } from "./parts/enqueu
 import { $GH } from "./parts/without-payload.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $EF_ } from "./parts/begin-task-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 import { $GG_ } from "./parts/has-payload-later.gen.ts";
 import { $GK_ } from "./parts/parse-with-later.gen.ts";
-import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
-import { $KP, $KR, $KS, $KT, $KU, $KW, $KX } from "./parts/outcomes.gen.ts";
-import { $KV } from "./parts/leave-to-owner.gen.ts";
-import { $KY, $KZ, $LA, $LB } from "./parts/find-task.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KT } from "./parts/leave-to-owner.gen.ts";
+import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
 
 export const enqueueDebounced: Script = {
   name: "enqueueDebounced",
@@ -109,17 +110,17 @@ local u=1000
 local v=1048576
 local w=3600000
 ${$AV}local x=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$U}${$V}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DL}${$DX}${$DY}${$EA}${$FO_}${$KE}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KM}${$KN}${$KS}local y,z=KS(x,i,'~D:'..p,l,m,n,o,k)
+${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KK}${$KL}${$KQ}local y,z=KQ(x,i,'~D:'..p,l,m,n,o,k)
 if not y then
 return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$GA}${$CY}${$GC}${$GI}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$CF}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$GT}${$JP}${$JT}${$KD}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KP}${$KR}${$KT}${$KW}local ad,ae,af=KW(y,j)
+${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KN}${$KP}${$KR}${$KU}local ad,ae,af=KU(y,j)
 if ad then
 return ad
 end
-${$GK}${$AQ}${$GG}${$GG_}${$GK_}${$KY}local ag,ah=KY(y,ab.id,ab.enqueued_at or'')
+${$GK}${$AQ}${$GG}${$GT}${$GG_}${$GK_}${$KW}local ag,ah=KW(y,ab.id,ab.enqueued_at or'')
 if ah then
 return ah
 elseif ag and ag.has_begun then
@@ -149,42 +150,42 @@ math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
 ak=math.max(ak,ac)
 end
 if s=='first'then
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}LA(y,ag,ag.fixed,ak)
-${$DG}${$KO}${$KQ}${$KU}return KU(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}KY(y,ag,ag.fixed,ak)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
 ab.payloads=nil
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}${$LB}LA(y,ag,LB(ag,aa.fixed),ak)
-${$DG}${$KO}${$KQ}${$KU}return KU(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}${$KZ}KY(y,ag,KZ(ag,aa.fixed),ak)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
 end
 local al,am=ai()
 if al then
 ab.payloads=AH(am)
 ak=am<u and ak or ac
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}LA(y,ag,al,ak)
-${$DG}${$KO}${$KQ}${$KU}return KU(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}KY(y,ag,al,ak)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
 end
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}LA(y,ag,ag.fixed,ac)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}KY(y,ag,ag.fixed,ac)
 end
 if k=='?'then
-${$KV}return KV(y)
+${$KT}return KT(y)
 elseif af and t=='2'then
 return{'seal',''}
 elseif af then
-${$DG}${$KO}${$KQ}${$KU}return KU(y,j,'d',l,0,ac+w)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,'d',l,0,ac+w)
 end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$KX}local ak=KX(y,ae,0)
+${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$KV}local ak=KV(y,ae,0)
 if ak then
 return ak
 end
 ab.payloads=s=='all'and'1'or nil
-${$DG}${$KO}${$KQ}${$KU}return KU(y,j,nil,l,aa.due,aa.due+w)
+${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "023af6589fc09f5b2733fcec0de8896d6967f16b",
-  keyLockingSha1: "9db66fa26b9b0914a4edb912c7ec3e9575f0eef0",
+  sha1: "a4e3c5d2c39aca1a9dfeb0d4cd35562e12512858",
+  keyLockingSha1: "f9b2374b72f5ce16aca5baa96c57f38704636057",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -14,7 +14,7 @@ import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
@@ -22,9 +22,11 @@ import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
 import { $U } from "./parts/noted-slots.gen.ts";
 import { $V } from "./parts/has-moved.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -36,6 +38,7 @@ import { $AB } from "./parts/refund.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
@@ -46,7 +49,6 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
@@ -56,29 +58,28 @@ import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
 import { $DX, $DY, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $JT } from "./parts/enqueue-fields.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $EF_ } from "./parts/begin-task-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 import { $GG_ } from "./parts/has-payload-later.gen.ts";
 import { $GK_ } from "./parts/parse-with-later.gen.ts";
-import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
-import { $KP, $KR, $KS, $KT, $KU, $KW, $KX } from "./parts/outcomes.gen.ts";
-import { $KY, $KZ, $LA, $LB } from "./parts/find-task.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -99,34 +100,34 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 ${$AV}local p=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$U}${$V}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DL}${$DX}${$DY}${$EA}${$FO_}${$KE}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KM}${$KN}${$KS}local q,r=KS(p,i,'~I:'..l,l,m,n,o,k)
+${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KK}${$KL}${$KQ}local q,r=KQ(p,i,'~I:'..l,l,m,n,o,k)
 if not q then
 return r
 end
 local s,t=q.draft,q.plan.now
-${$GA}${$CY}${$GC}${$GI}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$CF}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$GT}${$JP}${$JT}${$KD}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KP}${$KR}${$KT}${$KW}local u,v,w=KW(q,j)
+${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KN}${$KP}${$KR}${$KU}local u,v,w=KU(q,j)
 if u then
 return u
 elseif k=='?'and not w then
 return{'unknown'}
 elseif w then
-${$GK}${$AQ}${$GG}${$GG_}${$GK_}${$KY}local x,y=KY(q,l,nil)
+${$GK}${$AQ}${$GG}${$GT}${$GG_}${$GK_}${$KW}local x,y=KW(q,l,nil)
 if y then
 return y
 elseif not x or x.has_begun then
-${$DG}${$KO}${$KQ}${$KU}return KU(q,j,'d',l,0,t)
+${$DG}${$KM}${$KO}${$KS}return KS(q,j,'d',l,0,t)
 end
 local z=x.due>t
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}${$LB}LA(q,x,LB(x,s.fixed),s.due)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}${$KZ}KY(q,x,KZ(x,s.fixed),s.due)
 local aa,ab=q.plan,z and s.due<=t and 1 or 0
 ${$DU}${$DV}${$DW}if DW(aa.settings,p,q.stored,ab)then
 return{'full'}
 end
-${$DG}${$KO}${$KQ}${$KU}return KU(q,j,'r',l,s.due,t)
+${$DG}${$KM}${$KO}${$KS}return KS(q,j,'r',l,s.due,t)
 end
-${$GK}${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$GK_}${$KX}return KX(q,v,0)or KT(q,j,'created',l,s.due)
+${$GK}${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$GK_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
 `;
   },
-  sha1: "c9a8ab9b6c2dc9f42cc54e983081b5ff5b9d4982",
-  keyLockingSha1: "116fe9eabecd90c9bbd713909d05e1db841629a4",
+  sha1: "9390450fc1a2552b865cad7acc344fda59d8de4d",
+  keyLockingSha1: "d912cf22a6211c289b1f8b8ea40b3d0f302a550f",
 };

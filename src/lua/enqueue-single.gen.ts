@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -14,7 +14,7 @@ import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
@@ -22,9 +22,11 @@ import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
 import { $U } from "./parts/noted-slots.gen.ts";
 import { $V } from "./parts/has-moved.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -36,6 +38,7 @@ import { $AB } from "./parts/refund.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
@@ -46,7 +49,6 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
@@ -56,35 +58,34 @@ import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
 import { $DX, $DY, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $JT } from "./parts/enqueue-fields.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $EF_ } from "./parts/begin-task-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 import { $GG_ } from "./parts/has-payload-later.gen.ts";
 import { $GK_ } from "./parts/parse-with-later.gen.ts";
-import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
-import { $KP, $KR, $KS, $KT, $KU, $KW, $KX } from "./parts/outcomes.gen.ts";
-import { $KV } from "./parts/leave-to-owner.gen.ts";
-import { $KY, $KZ, $LA, $LB } from "./parts/find-task.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KT } from "./parts/leave-to-owner.gen.ts";
+import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
 
-const $LC = `local function LC(a,b)
+const $LA = `local function LA(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=GA.working then
-KZ(a,b)
+KX(a,b)
 HI(c,d,e,'','rejected','cancelled')
 Z(c)
 elseif not e.cancel_requested then
@@ -119,16 +120,16 @@ local r=ARGV[10]
 local s=ARGV[11]
 local t=604800000
 ${$AV}local u=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$U}${$V}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DL}${$DX}${$DY}${$EA}${$FO_}${$KE}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KM}${$KN}${$KS}local v,w=KS(u,i,'~S:'..p,l,m,n,o,k)
+${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KK}${$KL}${$KQ}local v,w=KQ(u,i,'~S:'..p,l,m,n,o,k)
 if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$GA}${$CY}${$GC}${$GI}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$CF}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$GT}${$JP}${$JT}${$KD}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KP}${$KR}${$KT}${$KW}local aa,ab,ac=KW(v,j)
+${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KN}${$KP}${$KR}${$KU}local aa,ab,ac=KU(v,j)
 if aa then
 return aa
 end
-${$GK}${$AQ}${$GG}${$GG_}${$GK_}${$KY}local ad,ae=KY(v,y.id,y.enqueued_at or'')
+${$GK}${$AQ}${$GG}${$GT}${$GG_}${$GK_}${$KW}local ad,ae=KW(v,y.id,y.enqueued_at or'')
 if ae then
 return ae
 elseif ad and ad.has_begun and(q=='waiting'or r=='replace')then
@@ -138,30 +139,30 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}${$LB}LA(v,ad,LB(ad,x.fixed),x.due)
-${$DG}${$KO}${$KQ}${$KU}return KU(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}${$KZ}KY(v,ad,KZ(ad,x.fixed),x.due)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
-${$DG}${$KO}${$KQ}${$KU}return KU(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
 return{'seal',''}
 elseif ac then
-${$DG}${$KO}${$KQ}${$KU}return KU(v,j,'d',l,0,z+t)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',l,0,z+t)
 elseif ad and r=='cancel'then
 if ad.task.state==GA.waiting and ad.due<=z then
 af=1
 end
-${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$AB_}${$KZ}${$LC}LC(v,ad)
+${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$AB_}${$KX}${$LA}LA(v,ad)
 end
 if k=='?'then
-${$KV}return KV(v)
+${$KT}return KT(v)
 end
-${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$KX}local ag=KX(v,ab,af)
+${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$KV}local ag=KV(v,ab,af)
 if ag then
 return ag
 end
-${$DG}${$KO}${$KQ}${$KU}return KU(v,j,nil,l,x.due,math.max(z,x.due)+t)
+${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "6cdc748492acfe81f662a027b380d5a028deb151",
-  keyLockingSha1: "013552dfe77e9b4f051d9693a301e037f3b4ba42",
+  sha1: "e31592221a1f65f4d17d90cc889f6ea20307d737",
+  keyLockingSha1: "bfd09207a1dd10f19ea38c13553d645e7cee37ed",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -14,7 +14,7 @@ import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
@@ -22,9 +22,11 @@ import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
 import { $U } from "./parts/noted-slots.gen.ts";
 import { $V } from "./parts/has-moved.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -33,6 +35,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
@@ -41,7 +44,6 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
@@ -51,27 +53,25 @@ import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DR } from "./parts/convert-counts.gen.ts";
 import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
 import { $DX, $DY, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $JT } from "./parts/enqueue-fields.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $EF_ } from "./parts/begin-task-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 import { $GK_ } from "./parts/parse-with-later.gen.ts";
-import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
-import { $KP, $KR, $KS, $KT, $KU, $KW, $KX } from "./parts/outcomes.gen.ts";
+import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
 
 export const enqueueThrottled: Script = {
   name: "enqueueThrottled",
@@ -96,12 +96,12 @@ local q=ARGV[9]
 local r=ARGV[10]
 local s=ARGV[11]
 ${$AV}local t=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$U}${$V}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DL}${$DX}${$DY}${$EA}${$FO_}${$KE}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KM}${$KN}${$KS}local u,v=KS(t,i,'~T:'..p,l,m,n,o,k)
+${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KK}${$KL}${$KQ}local u,v=KQ(t,i,'~T:'..p,l,m,n,o,k)
 if not u then
 return v
 end
 local w,x,y=u.draft,u.key,u.plan.now
-${$GA}${$CY}${$GC}${$GI}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$CF}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$GT}${$JP}${$JT}${$KD}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KP}${$KR}${$KT}${$KW}local z,aa,ab=KW(u,j)
+${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KN}${$KP}${$KR}${$KU}local z,aa,ab=KU(u,j)
 if z then
 return z
 elseif k=='?'then
@@ -115,7 +115,7 @@ local af,ag=DQ(ac,ad,ae,0)
 local ah,ai,aj=DP(ac)
 if ab or(s=='drop'and(af<1 or ae>y))then
 local ak=ae+ai+2*aj
-${$DG}${$KO}${$KQ}${$KU}return KU(u,j,'d',ab and l or x.id,0,ak)
+${$DG}${$KM}${$KO}${$KS}return KS(u,j,'d',ab and l or x.id,0,ak)
 elseif af<1 then
 ae=ag
 end
@@ -125,13 +125,13 @@ x.last_at=AH(ae)
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
-${$GK}${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$GK_}${$KX}local an=KX(u,aa,0)
+${$GK}${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$GK_}${$KV}local an=KV(u,aa,0)
 if an then
 return an
 end
-${$DG}${$KO}${$KQ}${$KU}return KU(u,j,nil,l,w.due,ae+ai+2*aj)
+${$DG}${$KM}${$KO}${$KS}return KS(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "45fa83a27951f30f273bc5f1bb56cec7784b6824",
-  keyLockingSha1: "7b41011e5f37ddebde4eb5b7d46de8c04ffbeb5d",
+  sha1: "ee444ba92b16d75b01be76499f086b1840d3f97a",
+  keyLockingSha1: "a9e02f6e71019e0be45d6bbe6ca2b0890c69ee1f",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -15,14 +15,16 @@ import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -32,6 +34,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -41,7 +44,6 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $HE } from "./parts/worker-lease.gen.ts";
@@ -55,16 +57,14 @@ import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $HK } from "./parts/revoke.gen.ts";
 import { $JV } from "./parts/lost-for.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -104,7 +104,7 @@ k
 )
 ${$AH}${$AI}${$AJ}local q=AJ(l)
 local r={'ok',0,0,0,0}
-${$DF}${$GA}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FM}${$FN}${$DH}${$DK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$JV}${$KA}${$KB}${$DL}${$GT}${$KD}${$FO_}${$KE}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GI_}${$GK_}${$GN_}local s,t,u,v,w=
+${$DF}${$GA}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FM}${$FN}${$DH}${$DK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$JV}${$KA}${$KB}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GI_}${$GK_}${$GN_}local s,t,u,v,w=
 KB(p,m,q,tonumber(n),r,'taken_back')
 if v then
 return v
@@ -138,6 +138,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "ac385857b95fda06ea9fd6f9b15047969b87a2c9",
-  keyLockingSha1: "9a59aca46acf4ee4b9d961b0a72013e791265680",
+  sha1: "9490d0124d0172684188ad398db139a1a15ee7c7",
+  keyLockingSha1: "5099accb23f878f98ee206bc30876e58e25e0dbc",
 };

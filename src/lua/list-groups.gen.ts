@@ -3,28 +3,30 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
 import { $GD, $GE } from "./parts/texts.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
+import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
 import { $FY } from "./parts/read-first-lines.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DM } from "./parts/format-settings.gen.ts";
 import { $DN } from "./parts/current-settings.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $DM_ } from "./parts/format-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
@@ -96,8 +98,8 @@ end
 return u
 end
 local w={'ok',q and''or j and'from '..AH(j)or'after '..i}
-${$DF}${$FZ}${$DH}${$DK}${$FI}${$FJ}${$CK}${$AL}${$CL}${$CM}${$DG}${$DL}${$DM}${$DN}${$DM_}${$KE}${$FZ_}for aa,ab in ipairs(m)do
-local ac,ad,ae=t[3*aa-2],t[3*aa-1],KE(t[3*aa]or nil)
+${$DF}${$CY}${$FZ}${$DH}${$DK}${$FI}${$FJ}${$CD}${$CK}${$CF}${$AL}${$CL}${$CM}${$DG}${$DL}${$DM}${$DN}${$KD}${$DM_}${$FZ_}for aa,ab in ipairs(m)do
+local ac,ad,ae=t[3*aa-2],t[3*aa-1],KD.parse_line(t[3*aa]or nil)
 if FZ(ac)or DL(ad)then
 return{'newer_schema'}
 end
@@ -114,6 +116,6 @@ end
 return w
 `;
   },
-  sha1: "6c0b94d9ac9ec0b2e75ce68ff08d2168ea322da9",
-  keyLockingSha1: "c371f9360b131a7b205ef9c331624081121a4bc6",
+  sha1: "df690e37d81340273ed0d8765b0dc98f9a667afd",
+  keyLockingSha1: "33966897f8225dd96b97a0dedb72fe87b05178e5",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GD, $GE } from "./parts/texts.gen.ts";
@@ -12,14 +12,16 @@ import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -28,6 +30,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -37,22 +40,19 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
@@ -79,8 +79,8 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DF}${$GA}${$CY}${$AK}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$HG}${$FU}${$FV}${$HI}${$GT}${$KD}${$KE}${$CR_}${$X_}${$HI_}${$KL}${$KK}${$HI__}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local r,s=KK.open_nodes(p,q,{'~set','~stats','~wake'})
-${$FZ}${$FO}${$DL}${$FO_}${$FZ_}if FO(p,r[1],r[2])then
+${$DF}${$GA}${$CY}${$AK}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$HG}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HI_}${$KJ}${$HI__}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local r,s=KJ.open_nodes(p,q,{'~set','~stats','~wake'})
+${$FZ}${$FO}${$FO_}${$FZ_}if FO(p,r[1],r[2])then
 return{'newer_schema'}
 end
 CR(p,s)
@@ -88,12 +88,12 @@ local t=0
 for x=m+1,#l,n do
 local y,z,aa,ab=unpack(l,x,x+n-1)
 if p.nodes[y].found then
-KK.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
+KJ.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
 t=t+1
 end
 end
-KK.follow_changes(p)
+KJ.follow_changes(p)
 ${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FQ}${$FH}${$FL}${$FS}${$AE_}${$FH_}${$FS_}local u=FS(p)
 if u then
 return u
@@ -101,9 +101,9 @@ end
 ${$JN}${$JO}${$JQ}${$JP}${$JS}local v=k~=''
 and redis.call('EXISTS',a,b)>0
 and JS(g,{r[3],r[1]},p.now,k)
-return{'ok',v and 1 or 0,t,unpack(KK.outbox)}
+return{'ok',v and 1 or 0,t,unpack(KJ.outbox)}
 `;
   },
-  sha1: "938943dd76fb467b793aa844c4322df6919e35d0",
-  keyLockingSha1: "c238a5ac01444ab485e45ad21d48bc923705e388",
+  sha1: "8353aed415b9962708a6a21e421bb9c815b5b93e",
+  keyLockingSha1: "45486307adc099e2720892a11b69ebb306c476f1",
 };

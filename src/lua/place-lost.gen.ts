@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -15,15 +15,17 @@ import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -33,6 +35,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -44,7 +47,6 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $HE } from "./parts/worker-lease.gen.ts";
@@ -58,17 +60,17 @@ import { $HK } from "./parts/revoke.gen.ts";
 import { $DL } from "./parts/newer-settings.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
-import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KG, $JG_, $JH_ } from "./parts/rare.gen.ts";
+import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KF, $JG_, $JH_ } from "./parts/rare.gen.ts";
 import { $HX, $HZ, $IB, $JC, $JB } from "./parts/set-aside.gen.ts";
 import { $IC } from "./parts/write-repairs.gen.ts";
 import { $JM } from "./parts/repair-entries.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
-import { $KF } from "./parts/in-line.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
+import { $KE } from "./parts/in-line.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -142,7 +144,7 @@ local ac=z.state==GA.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and HY(p,x)
 end
-${$GB}${$GF}${$GK}${$FO}${$HC}${$AF}${$BY}${$GQ}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$GT}${$HO}${$HS}${$HX}${$HZ}${$IA}${$IB}${$IC}${$JC}${$JB}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$FO_}${$KE}${$CR_}${$HH_}${$HI_}${$AE_}${$KF}${$KG}${$JG_}${$JH_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GG_}${$GK_}local x=JM(p,v,w)
+${$GB}${$GF}${$GK}${$FO}${$HC}${$AF}${$BY}${$GQ}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$GT}${$HO}${$HS}${$HX}${$HZ}${$IA}${$IB}${$IC}${$JC}${$JB}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$FO_}${$CR_}${$HH_}${$HI_}${$AE_}${$KE}${$KF}${$JG_}${$JH_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GG_}${$GK_}local x=JM(p,v,w)
 if x then
 return x
 end
@@ -155,6 +157,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "e7384a8a5eeb4ba5d2d663c779a5006a617a1949",
-  keyLockingSha1: "2067804552ea306c0e2f8b48ee185ac09dc0c46d",
+  sha1: "788ba1af82cbf3f425357171ac042317d485d1f0",
+  keyLockingSha1: "1090960e46df7391297b92b5b211287a18082ac6",
 };

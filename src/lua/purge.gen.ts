@@ -7,7 +7,7 @@ import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -19,7 +19,7 @@ import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
@@ -27,9 +27,11 @@ import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
 import { $GR } from "./parts/forget-task.gen.ts";
 import { $T, $T_ } from "./parts/erase.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -40,6 +42,7 @@ import { $AB } from "./parts/refund.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -51,21 +54,18 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EO, $AY, $BD } from "./parts/new-batch.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
 import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -109,7 +109,7 @@ or j=='rejected'and GA.rejected
 or GA.waiting
 local s=r~=GA.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$R}${$FM}${$FN}${$DH}${$DK}${$FO}${$FP}${$HC}${$S}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$DC}${$DD}${$DE}${$HG}${$FU}${$FV}${$HI}${$DL}${$GT}${$KD}${$FO_}${$KE}${$CR_}${$X_}${$HI_}${$AB_}${$AE_}${$T_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$R}${$FM}${$FN}${$DH}${$DK}${$FO}${$FP}${$HC}${$S}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$DC}${$DD}${$DE}${$HG}${$FU}${$FV}${$HI}${$KD}${$FO_}${$CR_}${$X_}${$HI_}${$AB_}${$AE_}${$T_}${$KJ}${$FH_}${$HI__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -227,6 +227,6 @@ end
 return y or t
 `;
   },
-  sha1: "7a9831550b2dbcada43dfacb882f17e552f6949c",
-  keyLockingSha1: "1e5a12832c51f0d8edcb6e551be4083535ff2cec",
+  sha1: "385fc2151f28dd22002c07eccf2a96948623453c",
+  keyLockingSha1: "23fbc77aa2b8f64907013c2456efdbe3ce598c3c",
 };

@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -15,14 +15,16 @@ import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -32,6 +34,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -43,7 +46,6 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
@@ -53,12 +55,12 @@ import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
-import { $IX, $IY, $IZ, $JA, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
-import { $KF } from "./parts/in-line.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $IX, $IY, $IZ, $JA, $KG, $KH, $KI } from "./parts/count-ready.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
+import { $KE } from "./parts/in-line.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -115,7 +117,7 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CY}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FY}${$HG}${$FU}${$FV}${$HI}${$GT}${$HR}${$HT}${$IZ}${$JA}${$KD}${$KE}${$CR_}${$X_}${$HI_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}for x=1,#t,HC do
+${$CY}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FY}${$HG}${$FU}${$FV}${$HI}${$GT}${$HR}${$HT}${$IZ}${$JA}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KE}${$KG}${$KH}${$KI}${$KJ}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}for x=1,#t,HC do
 CR(n,{unpack(t,x,math.min(x+HC-1,#t))})
 for ab=x,math.min(x+HC-1,#t)do
 local ac=o[ab]
@@ -134,7 +136,7 @@ ad.changed=true
 HR(m,'timer_wrong',ac)
 end
 end
-KJ(m,{unpack(o,x,math.min(x+HC-1,#o))})
+KI(m,{unpack(o,x,math.min(x+HC-1,#o))})
 Z(n)
 local y=FS(n)
 if y then
@@ -145,6 +147,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "f957e90dd10d5849bb7c143100327c8e37c103fa",
-  keyLockingSha1: "cc5a5fe2a7fa98f0099bc7a19c09ef59c6ecbf52",
+  sha1: "89b502ecf8d94f9db90aa2b4ff27e6d1cf9a31ed",
+  keyLockingSha1: "8feee0d6d9e533fe9fb265f81f94c71c629eb796",
 };

@@ -6,7 +6,7 @@ import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.ge
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -18,14 +18,16 @@ import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -34,6 +36,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -44,7 +47,6 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
@@ -53,16 +55,14 @@ import { $HH } from "./parts/wait-again.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -132,7 +132,7 @@ elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CY}${$AK}${$FZ}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$HH}${$FU}${$FV}${$HI}${$GT}${$KD}${$KE}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}local function af(ag,ah,ai,aj)
+${$CY}${$AK}${$FZ}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$HH}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}local function af(ag,ah,ai,aj)
 CR(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
@@ -163,7 +163,7 @@ end
 ${$A}${$B}${$GB}${$GF}${$GK}${$P}${$FX}${$GB_}${$GF_}${$GK_}local ai=P(f,ag,ah and ad or ae)
 local aj=#y
 if k~='1'then
-${$FM}${$FN}${$FO}${$FP}${$HC}${$S}${$DL}${$FO_}aj,ai=S(q,t,y,ai,af)
+${$FM}${$FN}${$FO}${$FP}${$HC}${$S}${$FO_}aj,ai=S(q,t,y,ai,af)
 if not ai then
 return aj
 end
@@ -188,6 +188,6 @@ end
 return am
 `;
   },
-  sha1: "a3f855f6b20f71f0ad9c30204fb93b9f11e34e15",
-  keyLockingSha1: "188e33934477821b54b643d652a561ce316cfea5",
+  sha1: "1221c83965acc620d9ff2f694a0ab95703cb49f5",
+  keyLockingSha1: "341db98f866ada2511ae3a01ca92af6987a6669d",
 };

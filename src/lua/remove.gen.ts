@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -14,7 +14,7 @@ import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
@@ -22,9 +22,11 @@ import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
 import { $GR } from "./parts/forget-task.gen.ts";
 import { $T, $T_ } from "./parts/erase.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -33,6 +35,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -42,20 +45,17 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
 import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -77,7 +77,7 @@ local i=ARGV[2]
 ${$FM}${$FN}${$AV}local j=FN(AV(nil,a,b,c,nil,d,e,f,g))
 local k=redis.call('HMGET',e,i,'.'..i,'~set','~stats')
 local l,m=k[1],k[2]
-${$DF}${$FZ}${$DH}${$DK}${$FO}${$DL}${$FO_}${$FZ_}if FZ(l)or FZ(m)or FO(j,k[3],k[4])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$FO_}${$FZ_}if FZ(l)or FZ(m)or FO(j,k[3],k[4])then
 return{'newer_schema'}
 end
 ${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FX}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}local n=GK(l or'',m)
@@ -89,10 +89,10 @@ elseif n.state~=GA.completed and n.state~=GA.rejected then
 return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
-${$CY}${$AK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KD}${$KE}${$CR_}${$T_}${$GL_}${$GN_}T(j,i,n)
-${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$GT}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}return FS(j)or{'removed'}
+${$CY}${$AK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KD}${$CR_}${$T_}${$GL_}${$GN_}T(j,i,n)
+${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}return FS(j)or{'removed'}
 `;
   },
-  sha1: "f968cdd719e65336bf5716b31d7217f7847024ab",
-  keyLockingSha1: "225b71c6998e33ac66f23ded5703187201bc1981",
+  sha1: "7da8adf17ecee05ba173c705f5d6d8ba6dad5ac1",
+  keyLockingSha1: "2d0ffa556d775d84fbdf11cd652ed07ea933c7cc",
 };

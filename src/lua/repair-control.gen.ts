@@ -4,21 +4,23 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GD, $GE } from "./parts/texts.gen.ts";
 import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -27,6 +29,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -38,7 +41,6 @@ import { $AR } from "./parts/lowest-score.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $HG } from "./parts/score-when-due.gen.ts";
@@ -48,17 +50,16 @@ import { $DG } from "./parts/format-named.gen.ts";
 import { $DI, $DJ } from "./parts/shares.gen.ts";
 import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DM } from "./parts/format-settings.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
 import { $HX, $HZ, $IB, $JC, $JB } from "./parts/set-aside.gen.ts";
 import { $IC } from "./parts/write-repairs.gen.ts";
 import { $IE, $IG, $IH, $II, $IJ, $IE_ } from "./parts/settings.gen.ts";
 import { $IT, $IU, $IV, $IW, $IW_ } from "./parts/pairs.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $DM_ } from "./parts/format-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
@@ -89,7 +90,7 @@ end
 ${$AQ}${$AR}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AR(g)}
 o.timer=tonumber(AQ(redis.call('ZSCORE',d,'~w')))
-${$DF}${$AK}${$DH}${$DK}${$FI}${$FJ}${$CD}${$CE}${$CC}${$AL}${$CO}${$CQ}${$CP}${$FV}${$DG}${$DI}${$DJ}${$DM}${$HR}${$HX}${$HZ}${$IE}${$IG}${$IH}${$II}${$IJ}${$JC}${$JB}${$JD}${$IW}${$DM_}${$KE}${$IE_}${$IW_}IW(m,n,o)
+${$DF}${$CY}${$AK}${$DH}${$DK}${$FI}${$FJ}${$CD}${$CE}${$CC}${$CG}${$CF}${$AL}${$CO}${$CQ}${$CP}${$FV}${$DG}${$DI}${$DJ}${$DM}${$HR}${$HX}${$HZ}${$IE}${$IG}${$IH}${$II}${$IJ}${$JC}${$JB}${$JD}${$IW}${$KD}${$DM_}${$IE_}${$IW_}IW(m,n,o)
 local p={}
 for t=1,#IT,2 do
 p[IT[t]]=IT[t+1]
@@ -119,7 +120,7 @@ HZ(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HR(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$GA}${$CY}${$GD}${$GE}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$CL}${$CN}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$HI}${$GT}${$HT}${$IB}${$IC}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local r=IC(m)
+${$GA}${$GD}${$GE}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CW}${$CX}${$CZ}${$W}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CL}${$CN}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$HI}${$HT}${$IB}${$IC}${$CR_}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local r=IC(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IT)))do
 s[w+2]=tonumber(x or 0)
@@ -128,6 +129,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "80c0dd91cb30f09007f5e99137717b1737454589",
-  keyLockingSha1: "04b47cc2fb584271d301b2f21344f30ea49aa934",
+  sha1: "92cdc316d00b03ad5ba4c984c28cc367dd4f262b",
+  keyLockingSha1: "64f0eeec5060b3e33783b7749eb476d02da1b09c",
 };

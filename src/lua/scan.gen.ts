@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -15,15 +15,17 @@ import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $HC } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -33,6 +35,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -44,7 +47,6 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $HE } from "./parts/worker-lease.gen.ts";
@@ -63,21 +65,21 @@ import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DM } from "./parts/format-settings.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
-import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KG, $JG_, $JH_ } from "./parts/rare.gen.ts";
+import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KF, $JG_, $JH_ } from "./parts/rare.gen.ts";
 import { $HX, $HZ, $IB, $JC, $JB } from "./parts/set-aside.gen.ts";
 import { $IC } from "./parts/write-repairs.gen.ts";
 import { $ID } from "./parts/blank.gen.ts";
 import { $IE, $IG, $IH, $II, $IJ, $IE_ } from "./parts/settings.gen.ts";
 import { $IK, $IL, $IM, $IO, $IP, $IQ, $IR, $IS, $IP_, $IS_ } from "./parts/repair-group-settings.gen.ts";
 import { $JM } from "./parts/repair-entries.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $DM_ } from "./parts/format-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
-import { $KF } from "./parts/in-line.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
+import { $KE } from "./parts/in-line.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -141,13 +143,13 @@ end
 IO(q,z)
 return x[1],y
 end
-${$DF}${$FZ}${$DH}${$DK}${$FI}${$FJ}${$AL}${$FV}${$JV}${$DG}${$DI}${$DJ}${$DL}${$DM}${$HT}${$HX}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IS}${$DM_}${$KE}${$IE_}${$KG}${$IS_}${$FZ_}local function x()
+${$DF}${$CY}${$FZ}${$DH}${$DK}${$FI}${$FJ}${$CD}${$CG}${$CF}${$AL}${$FV}${$JV}${$DG}${$DI}${$DJ}${$DL}${$DM}${$HT}${$HX}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IS}${$KD}${$DM_}${$IE_}${$KF}${$IS_}${$FZ_}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
 local z,aa=IS(q,y[2])
 r=aa
 return y[1],z
 end
-${$GA}${$CY}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FO}${$HC}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$GQ}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$HI}${$HK}${$GT}${$HN}${$HO}${$HP}${$HV}${$HW}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$JC}${$JB}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KF}${$JG_}${$JH_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function y(z,aa)
+${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FO}${$HC}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$GQ}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$HI}${$HK}${$GT}${$HN}${$HO}${$HP}${$HV}${$HW}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$JC}${$JB}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KE}${$JG_}${$JH_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function y(z,aa)
 local ab,ac=HW(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -203,6 +205,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "b12d6fead14464aa99352db36a41fd5322713cf1",
-  keyLockingSha1: "f1c0e9781e138844675e2d13ffc0a2885ff27018",
+  sha1: "8b560ef4279fdeda321a04be6f02acfca6383c72",
+  keyLockingSha1: "0589caa84549caa9f64086ba02ba70f525b921fb",
 };

@@ -3,20 +3,23 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
+import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DM } from "./parts/format-settings.gen.ts";
 import { $DN } from "./parts/current-settings.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $DM_ } from "./parts/format-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 
 export const settings: Script = {
@@ -34,12 +37,12 @@ ${$DF}${$AH}${$AK}${$DH}${$DK}${$FI}${$FJ}${$AL}${$AI}${$AJ}${$DG}${$DM}${$DN}${
 return AJ(b)
 end)
 ${$CK}${$CL}${$CM}local g=CM(c,c~=''and e[2]or'',f)
-${$KE}local h=KE(e[3]or nil)
+${$CY}${$CD}${$CG}${$CF}${$KD}local h=KD.parse_line(e[3]or nil)
 local i={'ok',f,g.ready,g.working,g.limited,h.waiting}
 AK(i,h.stopped and h.head or'')
 return i
 `;
   },
-  sha1: "93f6a2f271dae6ef73c98aad1fbfa88ee8de41d5",
-  keyLockingSha1: "45d1df91c4b056a617951fd65652b13e79ffa149",
+  sha1: "354346ca9f1c5d21f1b48a8d5668251ab3a55c70",
+  keyLockingSha1: "56abc9d8b634fe4568ba266ab031a471f604963e",
 };

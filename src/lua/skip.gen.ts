@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "./parts/turn-of.gen.ts";
+import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $FZ } from "./parts/newer.gen.ts";
 import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
@@ -14,14 +14,16 @@ import { $FM, $FN } from "./parts/clear-plan.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $FO } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
 import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
 import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
-import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CD } from "./parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
+import { $CC, $CJ } from "./parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG } from "./parts/limited-group.gen.ts";
+import { $CG, $CM } from "./parts/limited-group.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
 import { $DP } from "./parts/parse-rate.gen.ts";
 import { $DQ } from "./parts/measure-rate.gen.ts";
@@ -30,6 +32,7 @@ import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
+import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -40,7 +43,6 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GG } from "./parts/has-payload.gen.ts";
-import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
 import { $FX } from "./parts/first-line.gen.ts";
@@ -48,15 +50,13 @@ import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "./parts/lines.gen.ts";
+import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $KE } from "./parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "./parts/make-ready-later.gen.ts";
-import { $KL } from "./parts/blocked.gen.ts";
+import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -78,7 +78,7 @@ local h=ARGV[3]
 ${$FM}${$FN}${$AV}local i=FN(AV(nil,a,b,c,nil,d,e))
 local j=redis.call('HMGET',e,g,'.'..g,'~set','~stats','~wake')
 local k,l=j[1],j[2]
-${$DF}${$FZ}${$DH}${$DK}${$FO}${$DL}${$FO_}${$FZ_}if FZ(k)or FZ(l)or FO(i,j[3],j[4])then
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$FO_}${$FZ_}if FZ(k)or FZ(l)or FO(i,j[3],j[4])then
 return{'newer_schema'}
 end
 ${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FX}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}local m=GK(k or'',l)
@@ -88,9 +88,9 @@ elseif m.state~=GA.rejected or not GG(k)then
 return{'not_dead_letter'}
 end
 ${$AH}${$AI}${$AJ}i.now=AJ(f)
-${$AK}${$CJ}${$DP}${$DQ}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KE}${$CR_}CR(i,{m})
-${$CY}${$FI}${$FJ}${$CD}${$CG}${$CF}${$KD}local n=KD.leave_stopped(i,m,g)
-${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$GT}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}local o=n and FS(i)
+${$CY}${$AK}${$FI}${$FJ}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KD}${$CR_}CR(i,{m})
+local n=KD.leave_stopped(i,m,g)
+${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}local o=n and FS(i)
 if o then
 return o
 end
@@ -99,6 +99,6 @@ ${$JN}${$JO}${$JQ}${$JP}${$JS}local q=p and JS(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "024628671f2e4625e752908d3e6fcb54ecc478c9",
-  keyLockingSha1: "3e423b80bdf99f99710d37cf668b1d6f7482a386",
+  sha1: "0620a7b523cb7e18724fa36a8ae5208588b8c96e",
+  keyLockingSha1: "abb9e9445d209884570cd625f95bdf505bd39876",
 };

@@ -6,14 +6,12 @@ import { $CF } from "../parts/read-score.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "../parts/history.gen.ts";
 import { $FU } from "../parts/default-result-ttl.gen.ts";
 import { $FV } from "../parts/default-dead-ttl.gen.ts";
-import { $DL } from "../parts/newer-settings.gen.ts";
-import { $GT } from "../parts/has-ended.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
+import { $KD } from "../parts/lines.gen.ts";
 import { $FO_ } from "../parts/read-settings-later.gen.ts";
-import { $KE } from "../parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $EF_ } from "../parts/begin-task-later.gen.ts";
-import { $KL } from "../parts/blocked.gen.ts";
 import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
@@ -25,8 +23,8 @@ export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GB_}${$GD_}${$GF_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$DL}${$FO_}${$FZ_}${source.slice(2887, 4692)}${$GC_}${$GL_}${$GN_}${source.slice(4692, 7822)}${$KE}${$CR_}${source.slice(7822, 10699)}${$CF}${source.slice(10699, 14101)}${$KD}${$X_}${$EF_}${$GI_}${$GK_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FW}${$GO}${$GP}${$CA}${source.slice(17454, 19972)}${$FU}${$FV}${$HI}${source.slice(19972, 20520)}${$GT}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${source.slice(20520, 20537)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GB_}${$GD_}${$GF_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FO_}${$FZ_}${source.slice(2887, 4692)}${$GC_}${$GL_}${$GN_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CF}${source.slice(5728, 7822)}${$KD}${$CR_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EF_}${$GI_}${$GK_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FW}${$GO}${$GP}${$CA}${source.slice(17454, 19972)}${$FU}${$FV}${$HI}${source.slice(19972, 20520)}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${source.slice(20520, 20537)}`;
   },
-  sha1: "61640f7af43075ca789e9624c85d49d0729dd0ea",
-  keyLockingSha1: "daaf3178ec42797410f1078470936eeaed87cb74",
+  sha1: "bb6d4a7340fe0e89b3d192ebcb28771e5edea1fd",
+  keyLockingSha1: "44cdd96fa4d57e26a975ad2e8d0340127f120625",
 };

@@ -6,14 +6,12 @@ import { $X } from "../parts/make-ready.gen.ts";
 import { $CF } from "../parts/read-score.gen.ts";
 import { $FX } from "../parts/first-line.gen.ts";
 import { $HG } from "../parts/score-when-due.gen.ts";
-import { $DL } from "../parts/newer-settings.gen.ts";
-import { $GT } from "../parts/has-ended.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
+import { $KD } from "../parts/lines.gen.ts";
 import { $FO_ } from "../parts/read-settings-later.gen.ts";
-import { $KE } from "../parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
 import { $AB_ } from "../parts/refund-later.gen.ts";
-import { $KL } from "../parts/blocked.gen.ts";
+import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
@@ -25,8 +23,8 @@ export const cancel: Script = {
   name: "cancel",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1341)}${$DL}${$FO_}${$FZ_}${source.slice(1341, 3256)}${$FX}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}${source.slice(3256, 5107)}${$GL_}${$GN_}${source.slice(5107, 5267)}${source.slice(14202, 14291)}${source.slice(4340, 4427)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CI}${source.slice(11568, 11622)}${source.slice(14565, 14647)}${source.slice(5534, 6173)}${source.slice(19944, 20270)}${$X}${source.slice(6173, 6555)}${$CF}${source.slice(6555, 8669)}${source.slice(12582, 12753)}${source.slice(8669, 8896)}${source.slice(12753, 14169)}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${source.slice(8896, 11414)}${$HG}${source.slice(17125, 17920)}${$GT}${$KD}${$KE}${$CR_}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}${source.slice(11414, 11481)}${source.slice(4340, 4427)}${source.slice(11568, 11622)}${source.slice(5534, 6292)}${source.slice(6648, 6753)}${source.slice(7207, 7290)}${source.slice(8386, 8400)}${source.slice(12582, 14169)}${$KE}${$CR_}${source.slice(14169, 14291)}${source.slice(4427, 4548)}${source.slice(14412, 14565)}${source.slice(19903, 19924)}${source.slice(14565, 15338)}${$CF}${$KD}${$AB_}${source.slice(15338, 15394)}${source.slice(3916, 3975)}${source.slice(15453, 15470)}${source.slice(4427, 4548)}${source.slice(15591, 15632)}${source.slice(14202, 14291)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CI}${source.slice(14565, 14647)}${source.slice(19944, 20270)}${$X}${$CF}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${$HG}${source.slice(17125, 17920)}${$GT}${$KD}${$X_}${$HI_}${$KL}${$KK}${$HI__}${$GL_}${$GN_}${source.slice(17920, 17956)}${source.slice(18201, 19544)}${source.slice(20270, 21605)}${source.slice(6292, 6648)}${source.slice(6753, 7207)}${source.slice(7290, 8386)}${source.slice(8400, 11414)}${$AE_}${$FH_}${$FS_}${source.slice(26525, 26608)}`;
+    return `${source.slice(0, 1341)}${$FO_}${$FZ_}${source.slice(1341, 3256)}${$FX}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}${source.slice(3256, 5107)}${$GL_}${$GN_}${source.slice(5107, 5267)}${source.slice(14202, 14291)}${source.slice(4340, 4427)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CI}${source.slice(11568, 11622)}${source.slice(14565, 14647)}${source.slice(5534, 6173)}${source.slice(19944, 20270)}${$X}${source.slice(6173, 6555)}${$CF}${source.slice(6555, 8669)}${source.slice(12582, 12753)}${source.slice(8669, 8896)}${source.slice(12753, 14169)}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${source.slice(8896, 11414)}${$HG}${source.slice(17125, 17920)}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}${source.slice(11414, 11481)}${source.slice(14202, 14291)}${source.slice(4340, 4548)}${source.slice(14412, 14437)}${source.slice(19903, 19924)}${source.slice(11568, 11622)}${source.slice(5534, 6292)}${$CF}${source.slice(6648, 6753)}${source.slice(7207, 7290)}${source.slice(8386, 8400)}${source.slice(12582, 14169)}${$KD}${$CR_}${source.slice(14169, 14202)}${source.slice(14437, 15338)}${$AB_}${source.slice(15338, 15394)}${source.slice(3916, 3975)}${source.slice(15453, 15470)}${source.slice(15591, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4548, 5107)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19903)}${source.slice(19924, 19944)}${$CI}${source.slice(14565, 14647)}${source.slice(19944, 20270)}${$X}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${$HG}${source.slice(17125, 17920)}${$X_}${$HI_}${$KJ}${$HI__}${$GL_}${$GN_}${source.slice(17920, 17956)}${source.slice(18201, 19544)}${source.slice(20270, 21605)}${source.slice(6292, 6648)}${source.slice(6753, 7207)}${source.slice(7290, 8386)}${source.slice(8400, 11414)}${$AE_}${$FH_}${$FS_}${source.slice(26525, 26608)}`;
   },
-  sha1: "f634b639e3d9c28c71eea36fbc637f582e2b21fb",
-  keyLockingSha1: "5691605e5b7fd9ddc904aa2a9299dc4906841525",
+  sha1: "13a4b4b637d8897a5f1bb2d53ce8bcdb27b41920",
+  keyLockingSha1: "1356a0f2da3a0e17e51a317066272d229215e31e",
 };

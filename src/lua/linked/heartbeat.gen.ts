@@ -2,29 +2,29 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $DF } from "../parts/parse-named.gen.ts";
-import { $CY, $CE, $CW, $CH, $CR } from "../parts/turn-of.gen.ts";
+import { $CY } from "../parts/turn-of.gen.ts";
 import { $DH, $DK } from "../parts/setting-names.gen.ts";
 import { $AF } from "../parts/resend-window.gen.ts";
 import { $BY } from "../parts/note-event.gen.ts";
 import { $GL, $GN } from "../parts/letters.gen.ts";
 import { $GM } from "../parts/join-record.gen.ts";
-import { $CD, $CC, $CJ } from "../parts/band.gen.ts";
+import { $CD } from "../parts/band.gen.ts";
+import { $CE, $CW, $CH, $CR } from "../parts/score-at.gen.ts";
+import { $CC, $CJ } from "../parts/share.gen.ts";
 import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "../parts/cost-of.gen.ts";
-import { $CG } from "../parts/limited-group.gen.ts";
+import { $CG, $CM } from "../parts/limited-group.gen.ts";
 import { $CI } from "../parts/limited-later.gen.ts";
 import { $X } from "../parts/make-ready.gen.ts";
 import { $CF } from "../parts/read-score.gen.ts";
-import { $CM } from "../parts/parse-group.gen.ts";
 import { $CP } from "../parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "../parts/history.gen.ts";
 import { $HG } from "../parts/score-when-due.gen.ts";
 import { $FU } from "../parts/default-result-ttl.gen.ts";
 import { $FV } from "../parts/default-dead-ttl.gen.ts";
-import { $GT } from "../parts/has-ended.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
-import { $KE } from "../parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
-import { $KL } from "../parts/blocked.gen.ts";
+import { $KD } from "../parts/lines.gen.ts";
+import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
+import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
 import { $FZ_ } from "../parts/newer-later.gen.ts";
@@ -34,8 +34,8 @@ export const heartbeat: Script = {
   name: "heartbeat",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$FZ_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GC_}${$GD_}${$GI_}${source.slice(3140, 4445)}${$DF}${$CY}${$DH}${$DK}${$AF}${source.slice(4445, 4504)}${$BY}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 5525)}${$CF}${source.slice(5525, 7781)}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${source.slice(7781, 10299)}${$HG}${$FU}${$FV}${$HI}${$GT}${$KD}${$KE}${$CR_}${$X_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}${source.slice(10299, 10419)}`;
+    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$FZ_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GC_}${$GD_}${$GI_}${source.slice(3140, 4445)}${$DF}${$CY}${$DH}${$DK}${$AF}${source.slice(4445, 4504)}${$BY}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 5525)}${$CF}${source.slice(5525, 7781)}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${source.slice(7781, 10299)}${$HG}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}${source.slice(10299, 10419)}`;
   },
-  sha1: "f527581befd6667dec8db39b77c9cb7e69b29f7d",
-  keyLockingSha1: "6d1e8e9b3f0e6461528b70ab0612c267ab80d6d8",
+  sha1: "bc17744ea70956260180c71377b359d1f19908ee",
+  keyLockingSha1: "449f722025fe62989d92e563fa22d14943c5479b",
 };

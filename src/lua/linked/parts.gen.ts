@@ -24,8 +24,8 @@ end)(AZ)
 export const $GX_ = `GX=(function(a)
 return function(b,c,d,e,f,g)
 local h=a(b,c,d,e,f,g)
-if KK.outbox[1]and h[1]=='ok'then
-AK(h,{'outbox',unpack(KK.outbox)})
+if KJ.outbox[1]and h[1]=='ok'then
+AK(h,{'outbox',unpack(KJ.outbox)})
 end
 return h
 end

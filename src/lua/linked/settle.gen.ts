@@ -2,14 +2,12 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $CF } from "../parts/read-score.gen.ts";
-import { $DL } from "../parts/newer-settings.gen.ts";
-import { $GT } from "../parts/has-ended.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
+import { $KD } from "../parts/lines.gen.ts";
 import { $FO_ } from "../parts/read-settings-later.gen.ts";
-import { $KE } from "../parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "../parts/wait-again-later.gen.ts";
-import { $KL } from "../parts/blocked.gen.ts";
+import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $GX_ } from "../linked/parts.gen.ts";
 import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
@@ -20,8 +18,8 @@ export const settle: Script = {
   name: "settle",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 4902)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 9811)}${$CF}${source.slice(9811, 13639)}${source.slice(956, 968)}${source.slice(13651, 18223)}${source.slice(968, 985)}${source.slice(18240, 19018)}${$DL}${$GT}${source.slice(19018, 22680)}${$KD}${$FO_}${$KE}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GX_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${source.slice(22680, 22713)}`;
+    return `${source.slice(0, 4902)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 9811)}${$CF}${source.slice(9811, 13639)}${source.slice(956, 968)}${source.slice(13651, 18223)}${source.slice(968, 985)}${source.slice(18240, 22680)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GX_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${source.slice(22680, 22713)}`;
   },
-  sha1: "82dd8d11be86e3ddf947f93482cf16123a7c4415",
-  keyLockingSha1: "67623e010b1591d8cd933dddf3dbb7479b8d9822",
+  sha1: "4a4a0766a23dbc4cb09b2956af08ef9cc947b8b5",
+  keyLockingSha1: "34be63d31058f18b57d10a6d3740f6aa9d7c5361",
 };

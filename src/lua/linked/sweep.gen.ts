@@ -3,13 +3,12 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $CF } from "../parts/read-score.gen.ts";
 import { $FX } from "../parts/first-line.gen.ts";
-import { $DL } from "../parts/newer-settings.gen.ts";
-import { $KD, $CR_, $GL_, $GN_ } from "../parts/lines.gen.ts";
+import { $KD } from "../parts/lines.gen.ts";
 import { $FO_ } from "../parts/read-settings-later.gen.ts";
-import { $KE } from "../parts/parse-line.gen.ts";
-import { $X_, $HI_, $AE_, $KK, $FH_, $HI__, $FS_ } from "../parts/make-ready-later.gen.ts";
+import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
+import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "../parts/wait-again-later.gen.ts";
-import { $KL } from "../parts/blocked.gen.ts";
+import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
@@ -21,8 +20,8 @@ export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${source.slice(3532, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(18013, 21346)}${$DL}${$KD}${$FO_}${$KE}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$DL}${$KD}${$FO_}${$KE}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$KK}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
+    return `${source.slice(0, 3532)}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${source.slice(3532, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(18013, 21346)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
   },
-  sha1: "8d40a6ca0bb30bc3593ca4c182008b05290f372b",
-  keyLockingSha1: "55dd489f8a5f63fe33355a1590091c9073d4b261",
+  sha1: "11b1b0cbd03d3862cc82b49033eb3da8cfb13b94",
+  keyLockingSha1: "dae23d4b2b260b78487854031e50abf7bb5aa7a6",
 };

@@ -2,9 +2,3 @@
 
 export const $CD = `local CD=562949953421312
 `;
-export const $CC = `local CC=25200
-`;
-export const $CJ = `local function CJ(a)
-return a.group or a.priority
-end
-`;

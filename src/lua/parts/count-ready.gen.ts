@@ -44,7 +44,7 @@ c.writes.timers=nil
 return d and not HT(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
-export const $KH = `local function KH(a,b)
+export const $KG = `local function KG(a,b)
 local c,d='~'..b.name,CG/2
 local e,f,g='['..c..' ','('..CY(c,d,''),'('..c..'!'
 local function h(i)
@@ -56,9 +56,9 @@ local i=redis.call('ZLEXCOUNT',a.fair_by_group,e,g)
 return i,h(f),math.max(0,h(g)-d)
 end
 `;
-export const $KI = `local function KI(a,b,c,d)
+export const $KH = `local function KH(a,b,c,d)
 local e,f,g=b.line,a.keys,'~~'..b.name
-local h,i,j=KH(f,b)
+local h,i,j=KG(f,b)
 local k=e.waiting~=h or e.last_front_place<i or e.last_back_place<j
 e.waiting=h
 e.last_front_place=math.max(e.last_front_place,i)
@@ -79,7 +79,7 @@ local m=e.head or b.working+b.ready+b.limited>0
 return k or(h>0 and not m)
 end
 `;
-export const $KJ = `local function KJ(a,b)
+export const $KI = `local function KI(a,b)
 local c,d,e={},{},{}
 for i,j in ipairs(b)do
 local k=a.plan.groups[j]
@@ -93,8 +93,8 @@ local f,g=HT(a,'limited',c),FY(a.keys.tasks,e)
 for k,l in ipairs(d)do
 local m,n=g[c[k]],g['.'..c[k]]
 local o=GG(m)and GK(m,n)or nil
-local p,q=FZ(m)or FZ(n),f[k]and KF(AQ(f[k]))
-if not p and KI(a.plan,l,o,q)then
+local p,q=FZ(m)or FZ(n),f[k]and KE(AQ(f[k]))
+if not p and KH(a.plan,l,o,q)then
 l.line.changed=true
 HR(a,'group_wrong',l.name)
 end

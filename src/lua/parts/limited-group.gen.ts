@@ -2,3 +2,28 @@
 
 export const $CG = `local CG=68719476736
 `;
+export const $CM = `local function CM(a,b,c,d)
+local e=
+{name=a,working=0,limited=0,last_front_place=0,last_back_place=0,used=''}
+e.ready,e.newly_limited,e.bands=0,0,{}
+for i,j in string.gmatch(b or'',';(%w)=([^;]*)')do
+local k,l,m=string.match(j,'^(%d+),(%d+),?(%d*)$')
+local n=CL[i]
+if k and tonumber(i)then
+e.bands[tonumber(i)]=
+{last_tag=tonumber(k),ready=tonumber(l),moved_up_to=tonumber(m)}
+e.ready=e.ready+l
+elseif n then
+e[n]=n=='used'and j or tonumber(j)or 0
+end
+end
+e.settings=DK(c,d)
+if not e.settings.number then
+e.limited,e.settings=0,{weight=e.settings.weight}
+elseif e.settings.paused then
+e.settings.rate='0/1'
+end
+e.stuck=CK(e)
+return e
+end
+`;

@@ -54,7 +54,16 @@ local function g(h,i)
 local j=CF(tonumber(i))
 h.priority=j>0 and AH(j)or nil
 end
+local function h(i)
+local j,k,l,m,n=string.match(i or'','^1;(%d+);(%d+);(%d+);(s?);(.*)$')
+local o={stopped=m=='s',added={},left=0}
+o.waiting=tonumber(j or 0)
+o.last_front_place,o.last_back_place=tonumber(k or 0),tonumber(l or 0)
+o.head=n~=''and n or nil
+return o,j~=nil
+end
 return{
+parse_line=h,
 line_of=a,
 line_up=b,
 leave_line=c,
@@ -64,47 +73,4 @@ leave_stopped=f,
 follow_score=g,
 }
 end)()
-`;
-export const $CR_ = `CR=(function(a)
-return function(b,c)
-local d=b.groups_read
-a(b,c)
-if b.groups_read==d or(b.settings and not b.settings.o)then
-return
-end
-local e,f={},{}
-for j,k in pairs(b.groups)do
-if j~=''and not k.line then
-e[#e+1]=j
-f[#f+1]='~o:'..j
-end
-end
-if#e==0 then
-return
-end
-f[#f+1]='~set'
-local g=AP('HMGET',b.keys.tasks,f)
-local h=DK(g[#f]or nil)
-for l,m in ipairs(h.o and e or{})do
-local n,o=DK(b.stored_before['~s:'..m]or nil),KE(g[l]or nil)
-o.ordered,o.stops=(n.o or h.o)=='1',(n.d or h.d)=='1'
-b.stored_before[f[l]],b.groups[m].line=g[l],o
-end
-end
-end)(CR)
-`;
-export const $GL_ = `GL=(function(a)
-local b={'F','B','D','J','Q','K'}
-for f,g in ipairs(a)do
-b[#b+1]=g
-end
-return b
-end)(GL)
-`;
-export const $GN_ = `GN=(function(a)
-return function(b,c)
-local d=a(b,c)
-return b.flow and'2'..string.sub(d,2)or d
-end
-end)(GN)
 `;

@@ -35,290 +35,224 @@ end
 end
 end)(HI)
 `;
-export const $AE_ = `AE=(function(a)
-local function b(c,d)
-local e=100
-local f,g,h=d.line,'~'..d.name,{}
-local i=f.ordered and(KD.is_busy(d)and 0 or 1)or e
-if i==0 or f.waiting==0 then
-return
+export const $KJ = `local KJ=(function()
+local a='4503599627370495'
+local b=200
+local function c(d,e)
+return e..'{'..d..'}'
 end
-local j,k,l='['..g..' ','('..g..'!',AH(i+f.left)
-local m=redis.call('ZRANGE',c.keys.fair_by_group,j,k,'BYLEX','LIMIT','0',l)
-for q,r in ipairs(m)do
-local s,t=string.match(r,' (%d+) (%S+)$')
-if s and not c.removed_turns[r]then
-h[#h+1]={place=tonumber(s),id=t}
+local function d(e)
+local f,g=string.match(e.followers or' -','^([^ ]*)(.*)$')
+local h={}
+for l,m in string.gmatch(f,'(%w+)%.(%d+)')do
+AK(h,l,tonumber(m))
 end
+return h,g
 end
-for q,r in ipairs(f.added)do
-if not c.removed_turns[CY(g,r.place,r.id)]then
-h[#h+1]=r
-end
-end
-table.sort(h,function(n,o)
-return n.place<o.place
-end)
-for q=1,math.min(i,#h)do
-local r,s=h[q].place,h[q].id
-KD.leave_line(c,d,s,r)
-FJ(c,'ZREM limited',s)
-if f.ordered then
-f.head=s
-end
-X(c,s,{group=d.name},'back')
+local function e(f,g,h,i)
+if h.flow then
+f.outcomes=f.outcomes or{}
+AK(f.outcomes,{id=g,task=h,outcome=i})
+f.more_nodes=(f.more_nodes or 0)+(i=='open'and 1 or-1)
 end
 end
-local function c(d)
-if d.waiting==0 and not d.head then
-return''
-end
-local e,f=
-d.waiting>0 and d.last_front_place or 0,d.waiting>0 and d.last_back_place or 0
-local g=d.stopped and's'or''
-return table.concat({'1',AH(d.waiting),AH(e),AH(f),g,d.head or''},';')
-end
-return function(d)
-for h,i in pairs(d.groups)do
-local j=i.line
-if j and j.changed then
-b(d,i)
-local k,l='~o:'..h,c(j)
-local m=d.stored_before[k]or''
-if l~=''and l~=m then
-FJ(d,'HSET tasks',k,l)
-elseif l==''and m~=''then
-FJ(d,'HDEL tasks',k)
-end
-d.stored_before[k]=l
-j.changed,j.added,j.left=nil,{},0
-end
-end
-return a(d)
-end
-end)(AE)
-`;
-export const $KK = `local KK=(function()
-local a=200
-local function b(c,d)
-return d..'{'..c..'}'
-end
-local function c(d)
-local e,f=string.match(d.followers or' -','^([^ ]*)(.*)$')
-local g={}
-for k,l in string.gmatch(e,'(%w+)%.(%d+)')do
-AK(g,k,tonumber(l))
-end
-return g,f
-end
-local function d(e,f,g,h)
-if g.flow then
-e.outcomes=e.outcomes or{}
-AK(e.outcomes,{id=f,task=g,outcome=h})
-e.more_nodes=(e.more_nodes or 0)+(h=='open'and 1 or-1)
-end
-end
-local e={}
-local f={
+local f={}
+local g={
 completed={c='.',f='.',e='+',x='+'},
 failed={c='f',e='x'},
 open={f='c',x='e'},
 }
-local function g(h,i,j)
-h.nodes=h.nodes or{}
-local k,l={},{}
-for p,q in ipairs(i)do
-if not h.nodes[q]then
-h.nodes[q]={}
-AK(k,q)
-AK(l,'.'..q)
+local function h(i,j,k)
+i.nodes=i.nodes or{}
+local l,m={},{}
+for q,r in ipairs(j)do
+if not i.nodes[r]then
+i.nodes[r]={}
+AK(l,r)
+AK(m,'.'..r)
 end
 end
-local m=#l
-if m==0 and h.live_nodes and not j then
+local n=#m
+if n==0 and i.live_nodes and not k then
 return{},{}
 end
-l[m+1]='~nodes'
-for q,r in ipairs(j or{})do
-l[#l+1]=r
+m[n+1]='~nodes'
+for r,s in ipairs(k or{})do
+m[#m+1]=s
 end
-local n,o=AP('HMGET',h.keys.tasks,l),{}
-if not h.live_nodes then
-h.live_nodes=tonumber(n[m+1]or 0)
-h.stored_before['~nodes']=n[m+1]or nil
+local o,p=AP('HMGET',i.keys.tasks,m),{}
+if not i.live_nodes then
+i.live_nodes=tonumber(o[n+1]or 0)
+i.stored_before['~nodes']=o[n+1]or nil
 end
-for s,t in ipairs(k)do
-local u,v=GI(n[s]or nil)
-h.nodes[t]={id=t,task=u,text=v,found=n[s]and u.flow~=nil}
-h.stored_before['.'..t]=n[s]or nil
-AK(o,u)
+for t,u in ipairs(l)do
+local v,w=GI(o[t]or nil)
+i.nodes[u]={id=u,task=v,text=w,found=o[t]and v.flow~=nil}
+i.stored_before['.'..u]=o[t]or nil
+AK(p,v)
 end
-if not j then
-CR(h,o)
+if not k then
+CR(i,p)
 end
-return{unpack(n,m+2,#l)},o
+return{unpack(o,n+2,#m)},p
 end
-local function h(i,j)
-if not j.is_free then
-FJ(i,'ZREM delayed',j.id)
-j.is_free=true
+local function i(j,k)
+if not k.is_free then
+FJ(j,'ZREM delayed',k.id)
+k.is_free=true
 end
 end
-local function i(j,k,l,m,n)
-local o,p=k.id,k.task
-local q=p.state==GA.rejected and p.reason=='dependency_failed'
-local r=p.node_kind=='j'
-local s=l>0 and(m==0 or r)
-if p.state~=GA.waiting and not q and not(r and GT(p))then
+local function j(k)
+return k.state==GA.completed or k.state==GA.rejected or k.state==GA.deleted
+end
+local function k(l,m,n,o,p)
+local q,r=m.id,m.task
+local s=r.state==GA.rejected and r.reason=='dependency_failed'
+local t=r.node_kind=='j'
+local u=n>0 and(o==0 or t)
+if r.state~=GA.waiting and not s and not(t and j(r))then
 return
-elseif s and GT(p)then
-p.state,p.reason,p.ended_at,p.lease_token=GA.waiting,nil,nil,''
-GP(p,'delayed',j.now)
-FJ(j,'ZREM expiry',o)
-FJ(j,'ZREM dead',o)
-FJ(j,'ZADD delayed',HG(p,KL),o)
-k.is_free=nil
-d(j,o,p,'open')
-elseif not s and not(q and m>0)and p.edges then
-if GT(p)then
-FJ(j,'ZREM expiry',o)
-FJ(j,'ZREM dead',o)
-p.state,p.reason,p.ended_at=GA.waiting,nil,nil
+elseif u and j(r)then
+r.state,r.reason,r.ended_at,r.lease_token=GA.waiting,nil,nil,''
+GP(r,'delayed',l.now)
+FJ(l,'ZREM expiry',q)
+FJ(l,'ZREM dead',q)
+FJ(l,'ZADD delayed',HG(r,a),q)
+m.is_free=nil
+e(l,q,r,'open')
+elseif not u and not(s and o>0)and r.edges then
+if j(r)then
+FJ(l,'ZREM expiry',q)
+FJ(l,'ZREM dead',q)
+r.state,r.reason,r.ended_at=GA.waiting,nil,nil
 else
-h(j,k)
+i(l,m)
 end
-p.because=n
-if m>0 then
-HI(j,o,p,n and'j"'..n..'"'or'','rejected','dependency_failed')
+r.because=p
+if o>0 then
+HI(l,q,r,p and'j"'..p..'"'or'','rejected','dependency_failed')
 return
-elseif p.node_kind then
-HI(j,o,p,'','completed','')
+elseif r.node_kind then
+HI(l,q,r,'','completed','')
 return
 end
-p.edges=nil
-local t=p.flow_delay and j.now+tonumber(p.flow_delay)
-GP(p,t and'delayed'or'pending',j.now)
-if t then
-FJ(j,'ZADD delayed',HG(p,t),o)
+r.edges=nil
+local v=r.flow_delay and l.now+tonumber(r.flow_delay)
+GP(r,v and'delayed'or'pending',l.now)
+if v then
+FJ(l,'ZADD delayed',HG(r,v),q)
 else
-X(j,o,p,'back')
+X(l,q,r,'back')
 end
-BY(j,'released',o)
+BY(l,'released',q)
 end
-FJ(j,'HSET tasks','.'..o,GN(p,k.text))
+FJ(l,'HSET tasks','.'..q,GN(r,m.text))
 end
-local function j(k,l,m,n,o)
-k.changed_nodes=k.changed_nodes or{}
-if not l.changes then
-l.changes={}
-k.changed_nodes[#k.changed_nodes+1]=l
+local function l(m,n,o,p,q)
+m.changed_nodes=m.changed_nodes or{}
+if not n.changes then
+n.changes={}
+m.changed_nodes[#m.changed_nodes+1]=n
 end
-l.changes[#l.changes+1]={edge=m,outcome=n,because=o}
+n.changes[#n.changes+1]={edge=o,outcome=p,because=q}
 end
-local function k(l)
-local m=l.changed_nodes or{}
-l.changed_nodes=nil
-for q,r in ipairs(m)do
-local s=r.changes
-local t,u,v=string.match(r.task.edges or'','^(%d+),(%d+),()')
-local w,x,y={c=0,e=0,f=0,x=0},{},nil
-table.sort(s,function(z,aa)
-return z.edge<aa.edge
+local function m(n)
+local o=n.changed_nodes or{}
+n.changed_nodes=nil
+for s,t in ipairs(o)do
+local u=t.changes
+local v,w,x=string.match(t.task.edges or'','^(%d+),(%d+),()')
+local y,z,aa={c=0,e=0,f=0,x=0},{},nil
+table.sort(u,function(ab,ac)
+return ab.edge<ac.edge
 end)
-r.changes=nil
-for ac,ad in ipairs(t and s or{})do
-local ae=tonumber(v)+ad.edge
-local af=string.sub(r.task.edges,ae,ae)
-local ag=f[ad.outcome][af]
-if ag then
-w[af]=w[af]-1
-w[ag]=(w[ag]or 0)+1
-if not y then
-y=ad.because
+t.changes=nil
+for ae,af in ipairs(v and u or{})do
+local ag=tonumber(x)+af.edge
+local ah=string.sub(t.task.edges,ag,ag)
+local ai=g[af.outcome][ah]
+if ai then
+y[ah]=y[ah]-1
+y[ai]=(y[ai]or 0)+1
+if not aa then
+aa=af.because
 end
-AK(x,{place=ae,now=ag})
-end
-end
-if x[1]then
-local z=r.task.node_kind=='j'
-t=tonumber(t)+w.c+w.e
-u=tonumber(u)+w.f+(z and w.x or 0)
-local aa={AH(t),',',AH(u),','}
-local ab=tonumber(v)-1
-for af,ag in ipairs(x)do
-AK(aa,string.sub(r.task.edges,ab+1,ag.place-1),ag.now)
-ab=ag.place
-end
-AK(aa,string.sub(r.task.edges,ab+1))
-r.task.edges=table.concat(aa)
-i(l,r,t,u,y)
+AK(z,{place=ag,now=ai})
 end
 end
+if z[1]then
+local ab=t.task.node_kind=='j'
+v=tonumber(v)+y.c+y.e
+w=tonumber(w)+y.f+(ab and y.x or 0)
+local ac={AH(v),',',AH(w),','}
+local ad=tonumber(x)-1
+for ah,ai in ipairs(z)do
+AK(ac,string.sub(t.task.edges,ad+1,ai.place-1),ai.now)
+ad=ai.place
 end
-local function l(m)
-local n,o=0,1
-local p=m.outcomes or{}
-while p[o]do
-local q,r,s=#p,{},{}
-for w=o,q do
-local x=p[w]
-local y,z=c(x.task)
-local aa=m.keys.pending and m.keys.dead
-if not aa or n+#y/2>a then
-y={}
-z=x.task.followers
-end
-n=n+#y/2
-for ae=1,#y,2 do
-AK(r,b(x.task.flow,y[ae]))
-AK(s,{edge=y[ae+1],ended=x})
-end
-local ab=x.task.node_kind and x.task.because or x.id
-x.because=ab
-if z~=''then
-local ac='~x:'..x.id
-FJ(m,'ZADD expiry',KL,ac)
-AK(e,ac,'node')
-AK(e,x.outcome,z)
-e[#e+1]=ab
+AK(ac,string.sub(t.task.edges,ad+1))
+t.task.edges=table.concat(ac)
+k(n,t,v,w,aa)
 end
 end
-g(m,r)
-for w,x in ipairs(r)do
-local y,z=m.nodes[x],s[w].ended
-if y.found then
-j(m,y,s[w].edge,z.outcome,z.because)
+end
+local function n(o)
+local p,q=0,1
+local r=o.outcomes or{}
+while r[q]do
+local s,t,u=#r,{},{}
+for y=q,s do
+local z=r[y]
+local aa,ab=d(z.task)
+local ac=o.keys.pending and o.keys.dead
+if not ac or p+#aa/2>b then
+aa={}
+ab=z.task.followers
+end
+p=p+#aa/2
+for ag=1,#aa,2 do
+AK(t,c(z.task.flow,aa[ag]))
+AK(u,{edge=aa[ag+1],ended=z})
+end
+local ad=z.task.node_kind and z.task.because or z.id
+z.because=ad
+if ab~=''then
+local ae='~x:'..z.id
+FJ(o,'ZADD expiry',a,ae)
+AK(f,ae,'node')
+AK(f,z.outcome,ab)
+f[#f+1]=ad
 end
 end
-k(m)
-o=q+1
+h(o,t)
+for y,z in ipairs(t)do
+local aa,ab=o.nodes[z],u[y].ended
+if aa.found then
+l(o,aa,u[y].edge,ab.outcome,ab.because)
 end
-if m.more_nodes and m.more_nodes~=0 then
-if not m.live_nodes then
-g(m,{})
 end
-m.live_nodes=math.max(0,m.live_nodes+m.more_nodes)
-FJ(m,'HSET tasks','~nodes',AH(m.live_nodes))
+m(o)
+q=s+1
 end
-m.outcomes,m.more_nodes=nil,nil
+if o.more_nodes and o.more_nodes~=0 then
+if not o.live_nodes then
+h(o,{})
+end
+o.live_nodes=math.max(0,o.live_nodes+o.more_nodes)
+FJ(o,'HSET tasks','~nodes',AH(o.live_nodes))
+end
+o.outcomes,o.more_nodes=nil,nil
 end
 return{
-note_outcome=d,
-outbox=e,
-open_nodes=g,
-notify_node=j,
-follow_changes=k,
-notify_followers=l,
+blocked=a,
+note_outcome=e,
+outbox=f,
+open_nodes=h,
+notify_node=l,
+follow_changes=m,
+notify_followers=n,
 }
 end)()
-`;
-export const $FH_ = `FH=(function(a)
-local b={'ZREM delayed'}
-for f,g in ipairs(a)do
-b[#b+1]=g
-end
-return b
-end)(FH)
 `;
 export const $HI__ = `HI=(function(a)
 local b=315360000000
@@ -333,14 +267,7 @@ a(c,d,e,f,g,h,e.flow and b or i)
 if e.flow and h=='cancelled'then
 FJ(c,'ZADD expiry',AH(c.now+b),d)
 end
-KK.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+KJ.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
 end
 end)(HI)
-`;
-export const $FS_ = `FS=(function(a)
-return function(b)
-KK.notify_followers(b)
-return a(b)
-end
-end)(FS)
 `;

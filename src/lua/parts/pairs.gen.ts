@@ -67,7 +67,7 @@ export const $IW_ = `IW=(function(a)
 local function b(c)
 local d=redis.call('ZRANGE',c.fair_by_group,'[~','+','BYLEX','LIMIT','0','1')[1]
 local e=d and string.match(d,'^~~?([^ ]*)')
-return e and select(2,KE(redis.call('HGET',c.tasks,'~o:'..e)))
+return e and select(2,KD.parse_line(redis.call('HGET',c.tasks,'~o:'..e)))
 end
 return function(c,d,e)
 local f=d['~set']

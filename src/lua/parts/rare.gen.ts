@@ -231,7 +231,7 @@ b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',AH(b.waits)},';')
 end
 `;
-export const $KG = `local function KG(a)
+export const $KF = `local function KF(a)
 local b=a.plan
 if not b.settings then
 b.settings=DK(HU(a,{'~set'})[1]or nil)
@@ -243,13 +243,13 @@ export const $JG_ = `JG=(function(a)
 return function(b,c)
 local d,e,f=b.plan,c.task,tonumber(c.delayed)
 local g,h=tonumber(c.limited),tonumber(c.fair)
-if not(KG(b)and e.group and(g or h))then
+if not(KF(b)and e.group and(g or h))then
 return a(b,c)
 end
 CR(d,{e})
 local i=d.groups[e.group]
 local j=not i.line.ordered or c.id==i.line.head
-if KF(g)and not(f and f>=b.now+1)and not(h and j)then
+if KE(g)and not(f and f>=b.now+1)and not(h and j)then
 return'limited'
 end
 local k,l=tonumber(i.settings.number),e.priority
@@ -266,7 +266,7 @@ end)(JG)
 export const $JH_ = `JH=(function(a)
 return function(b,c)
 a(b,c)
-if c.limited and KF(c.limited)then
+if c.limited and KE(c.limited)then
 AK(b.turns,c.id,CY('~'..c.task.group,c.limited,c.id))
 end
 end

@@ -2,7 +2,7 @@
 
 export const $FO_ = `FO=(function(a)
 return function(b,c,d)
-return a(b,c,d)and DL(c)
+return a(b,c,d)and string.sub(c,1,2)~='2;'
 end
 end)(FO)
 `;

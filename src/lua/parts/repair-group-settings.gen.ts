@@ -130,8 +130,8 @@ for j,k in ipairs(e)do
 f[j]='~o:'..k
 end
 for j,k in ipairs(HU(d,f))do
-local l=KE(k)
-if not(KG(d)and l.stopped and l.head)then
+local l=KD.parse_line(k)
+if not(KF(d)and l.stopped and l.head)then
 b(d,'~~'..e[j],e[j])
 end
 end
@@ -146,9 +146,9 @@ local s=n.state==GA.waiting and GG(m.fixed)
 local t=s and not(h[p]or m.fair or m.working or m.delayed)
 if m.newer then
 h[p]=true
-elseif m.limited and KF(m.limited)and o==CY(q,m.limited,p)then
+elseif m.limited and KE(m.limited)and o==CY(q,m.limited,p)then
 h[p]=true
-elseif t and not m.limited and KF(r)and o==CY(q,r,p)then
+elseif t and not m.limited and KE(r)and o==CY(q,r,p)then
 h[p]=true
 FJ(e.plan,'ZADD limited',AH(r),p)
 HR(e,'turn_wrong',p)
@@ -187,7 +187,7 @@ for i=1,#c,2 do
 local j,k=c[i],c[i+1]
 local l=string.match(j,'^~o:(.*)$')
 if l then
-if not(KG(b)and select(2,KE(k)))then
+if not(KF(b)and select(2,KD.parse_line(k)))then
 HX(b,j)
 FJ(b.plan,'HDEL tasks',j)
 end
