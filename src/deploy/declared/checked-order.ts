@@ -40,15 +40,16 @@ export function checkOrders(queue: MaybeDeclared, tasks: readonly Placed[]): voi
 /** The same queue, whose enqueues check the order that is declared. */
 export function inOrder<In, Out>(declared: MaybeDeclared, queue: Queue<In, Out>): Queue<In, Out> {
   if (declared.settings?.order === undefined) return queue;
-  const { enqueue, enqueueMany } = queue;
+  const enqueue = queue.enqueue.bind(queue);
+  const enqueueMany = queue.enqueueMany.bind(queue);
   return Object.assign(queue, {
     async enqueue(...call: Parameters<typeof enqueue>) {
       checkOrder(declared, call[1]);
-      return enqueue.apply(queue, call);
+      return enqueue(...call);
     },
     async enqueueMany(...call: Parameters<typeof enqueueMany>) {
       checkOrders(declared, call[0]);
-      return enqueueMany.apply(queue, call);
+      return enqueueMany(...call);
     },
   });
 }
