@@ -201,6 +201,17 @@ test("a queue that gets its order while tasks wait and work puts them in line", 
   expect(order).toEqual(["a2", "a3", "a4", "a5"]);
 });
 
+test("a task that works when its group gets an order keeps its place, if it waits again", async () => {
+  await operator.configure({ order: null });
+  await add("a", "a1", "a2");
+  const [first] = await ledger.dequeue();
+  await operator.configure({ order: "strict" });
+  await first?.requeue({ delay: "1m" });
+  expect(await take()).toEqual([]);
+  rig.now += 60_000;
+  expect(await take()).toEqual(["a1"]);
+});
+
 test("a queue that loses its order delivers the tasks in line", async () => {
   await add("a", "a1", "a2", "a3");
   const [first] = await ledger.dequeue();

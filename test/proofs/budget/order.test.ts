@@ -59,7 +59,7 @@ describe("the linked edition costs as much as the plain one", () => {
 });
 
 describe("a task of a group in strict order", () => {
-  let ledger: Queue<unknown>;
+  let ledger: Queue;
   let operator: Operator;
   beforeEach(async () => {
     const transport = linked(billed.transport);
@@ -71,7 +71,7 @@ describe("a task of a group in strict order", () => {
   const take = async () => (await ledger.dequeue())[0] as LeasedTask;
 
   /** The costs of a task alone in its group. */
-  async function alone(queue: Queue<unknown>): Promise<number[]> {
+  async function alone(queue: Queue): Promise<number[]> {
     await (await queue.dequeue())[0]?.complete();
     let task: LeasedTask | undefined;
     const enqueue = await cost(() => queue.enqueue(1, { group: "a" }));
