@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { linked } from "../../../src/features/linked/index.ts";
 import type { LeasedTask, Operator, Queue } from "../../../src/index.ts";
-import { useRig } from "../../support/rig.ts";
+import { key, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 let ledger: Queue<number>;
@@ -162,6 +162,15 @@ describe("with onDead: stop", () => {
       expect((await take()).toSorted()).toEqual(group === "a" ? ["a2"] : ["a1", "a2"]);
     },
   );
+
+  test.each(["a1", ".a1", "~set"])("skip changes nothing if a later release wrote %s", async (field) => {
+    await stopped();
+    await rig.command("HSET", key("tasks"), field, "9;x\n");
+    const before = await rig.keySpace();
+    await expect(operator.skip("a1")).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await rig.keySpace()).toEqual(before);
+    await rig.command("FLUSHALL");
+  });
 
   test("groups that are stopped are listed page by page", async () => {
     for (const group of ["a", "b", "c"]) {
