@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { linked } from "../../../src/features/linked/index.ts";
 import type { LeasedTask, Operator, Queue } from "../../../src/index.ts";
-import { useRig } from "../../support/rig.ts";
+import { key, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 let ledger: Queue<number>;
@@ -163,6 +163,15 @@ describe("with onDead: stop", () => {
     },
   );
 
+  test.each(["a1", ".a1", "~set"])("skip changes nothing if a later release wrote %s", async (field) => {
+    await stopped();
+    await rig.command("HSET", key("tasks"), field, "9;x\n");
+    const before = await rig.keySpace();
+    await expect(operator.skip("a1")).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await rig.keySpace()).toEqual(before);
+    await rig.command("FLUSHALL");
+  });
+
   test("groups that are stopped are listed page by page", async () => {
     for (const group of ["a", "b", "c"]) {
       await add(group, `${group}1`);
@@ -199,6 +208,17 @@ test("a queue that gets its order while tasks wait and work puts them in line", 
     await tasks[0]?.complete();
   }
   expect(order).toEqual(["a2", "a3", "a4", "a5"]);
+});
+
+test("a task that works when its group gets an order keeps its place, if it waits again", async () => {
+  await operator.configure({ order: null });
+  await add("a", "a1", "a2");
+  const [first] = await ledger.dequeue();
+  await operator.configure({ order: "strict" });
+  await first?.requeue({ delay: "1m" });
+  expect(await take()).toEqual([]);
+  rig.now += 60_000;
+  expect(await take()).toEqual(["a1"]);
 });
 
 test("a queue that loses its order delivers the tasks in line", async () => {

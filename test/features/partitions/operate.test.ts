@@ -91,7 +91,15 @@ describe("an operator of a queue with partitions", () => {
 
   test("settings of a group hold in the partition that has it; groups are listed with their counts", async () => {
     for (let i = 0; i < 30; i++) await queue().enqueue(i, { group: `g${i % 10}` });
-    const settings = { paused: false, pausedUntil: null, weight: 5, maxWorking: 1, rate: null, order: null, onDead: null };
+    const settings = {
+      paused: false,
+      pausedUntil: null,
+      weight: 5,
+      maxWorking: 1,
+      rate: null,
+      order: null,
+      onDead: null,
+    };
     expect(await operator().configureGroup("g3", { maxWorking: 1, weight: 5 })).toEqual(settings);
     const g3 = { queue: "emails", group: "g3", ...settings };
     const counts = { ready: 3, working: 0, limited: 0, inLine: 0, stoppedBy: null };

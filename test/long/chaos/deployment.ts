@@ -26,7 +26,10 @@ const port = Number(new URL(env.CHAOS_SERVER).port);
 const partitions = Number(env.CHAOS_PARTITIONS);
 const { recalled: _, ...consumed } = QUEUES;
 const consumers = Object.values(consumed).map((name) =>
-  defineQueue<Errand>(name, { partitions }).consumer((task) => work(task, runProcess), {
+  defineQueue<Errand>(name, {
+    partitions,
+    ...(name === QUEUES.ordered && { order: "strict" }),
+  }).consumer((task) => work(task, runProcess), {
     lease: LEASE,
     batch: 8,
     concurrency: 4,

@@ -1,6 +1,6 @@
 import { nameOfShard, readShardName } from "../../../src/kernel/names/keys.ts";
 import { says } from "../../support/key-space.ts";
-import { MAX_WORKING } from "./work.ts";
+import { MAX_WORKING, QUEUES } from "./work.ts";
 
 /** One lease of a task, from Redis's own file. */
 export interface Lease {
@@ -57,6 +57,7 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
   const faults: string[] = [];
   const numbers = new Set<string>();
   const slots = new Slots();
+  const fronts = new Fronts();
   const working = new Map<string, number>();
   for (const [name = "", key = "", ...rest] of commands) {
     // The end of a script.
@@ -71,11 +72,13 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
       const id = field.replace(/^\./, "");
       const known = tasks.get(taskKey(queue, id));
       const task = known ?? newHistory(place, id, field === id ? value : "");
+      if (!known) fronts.enqueued(task);
       tasks.set(taskKey(queue, id), task);
       if (task.place !== place) faults.push(`I1 ${queue} ${id} is in ${task.place} and in ${place}`);
       if (field === id && known && value !== "") faults.push(`${queue} ${id} was enqueued twice`);
       if (field === id) continue;
       const was = task.state;
+      faults.push(...fronts.follow(task, value).map((fault) => `${queue} ${id}: ${fault}`));
       faults.push(...follow(task, value, numbers, slots).map((fault) => `${queue} ${id}: ${fault}`));
       const change = Number(task.state === "working") - Number(was === "working");
       working.set(queue, (working.get(queue) ?? 0) + change);
@@ -122,6 +125,39 @@ function newHistory(place: string, id: string, fixed: string): TaskHistory {
     result: "",
     endedAt: Number.POSITIVE_INFINITY,
   };
+}
+
+/** The tasks that are in front of the groups in strict order. */
+class Fronts {
+  /** By partition and group, the task that was delivered last. */
+  readonly #tasks = new Map<string, TaskHistory>();
+  /** In which order the tasks were enqueued. */
+  readonly #places = new Map<TaskHistory, number>();
+
+  /** One more record of a task. Returns what is wrong with its place in its group. */
+  follow(task: TaskHistory, text: string): string[] {
+    if (task.queue !== QUEUES.ordered) return [];
+    if (says(text)["s"] !== "w") return [];
+    const [, group = ""] = /@(\w+)$/.exec(task.mark ?? "") ?? [];
+    const key = `${task.place} ${group}`;
+    const before = this.#tasks.get(key);
+    this.#tasks.set(key, task);
+    if (!before || before === task) return [];
+    const faults: string[] = [];
+    if (before.state !== "completed" && before.state !== "rejected")
+      faults.push(`it was delivered while ${before.id}, in front of ${group}, had not ended`);
+    if (this.#placeOf(before) > this.#placeOf(task))
+      faults.push(`it was delivered behind ${before.id}, which was enqueued later to ${group}`);
+    return faults;
+  }
+
+  enqueued(task: TaskHistory): void {
+    this.#places.set(task, this.#places.size);
+  }
+
+  #placeOf(task: TaskHistory): number {
+    return this.#places.get(task) ?? -1;
+  }
 }
 
 /** The slots that hold the tokens of dequeues until other dequeues take them. */

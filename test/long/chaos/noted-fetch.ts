@@ -7,18 +7,23 @@ import {
   settleScript,
 } from "../../../src/kernel/scripts/take-scripts.ts";
 import { enqueueAndLeaseScript } from "../../../src/features/hand-over/index.ts";
+import { linkedScripts } from "../../../src/lua/linked.gen.ts";
 import { keyLocking, type Reply } from "../../../src/kernel/transport.ts";
 import { readSettled } from "../../../src/kernel/lease/settlements.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunProcess } from "./run-process.ts";
 
 const bindings = [dequeueScript, settleScript, settleAndDequeueScript, enqueueAndLeaseScript] as const;
-/** By each form in which a request names a script: its hash, or its text. */
+/** By each form in which a request names a script: its hash, or its text; in both editions. */
 const byName = new Map(
-  bindings.flatMap((binding) => {
-    const { source, sha1, keyLockingSha1 } = binding.script;
-    return [sha1, keyLockingSha1, source, keyLocking + source].map((name) => [name, binding] as const);
-  }),
+  await Promise.all(
+    bindings.map(async (binding) => {
+      const other = await linkedScripts[binding.script.name]?.();
+      return [binding.script, ...(other ? [other] : [])].flatMap(({ source, sha1, keyLockingSha1 }) =>
+        [sha1, keyLockingSha1, source, keyLocking + source].map((name) => [name, binding] as const),
+      );
+    }),
+  ).then((pairs) => pairs.flat()),
 );
 
 /**

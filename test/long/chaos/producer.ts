@@ -14,6 +14,7 @@ const queues = {
   shared: runProcess.queue(QUEUES.shared),
   long: runProcess.queue(QUEUES.long),
   recalled: runProcess.queue(QUEUES.recalled),
+  ordered: runProcess.queue(QUEUES.ordered),
 };
 const recent: { queue: keyof typeof queues; id: string }[] = [];
 let marks = 0;
@@ -35,6 +36,13 @@ function shared(): NewTask<Errand> {
     ...(roll(4) === 0 && { priority: roll(3) }),
     ...(roll(8) === 0 && { delay: roll(1_000) }),
   });
+}
+
+/** A task of a group in strict order. */
+function ordered(): NewTask<Errand> {
+  const [does, options] = drawErrand(roll);
+  const { payload, ...one } = task(does, { ...options, group: `o${roll(12)}` });
+  return { ...one, payload: { ...payload, mark: `${payload.mark}@${one.group}` } };
 }
 
 /** Returns the enqueued tasks, or nothing if there was no answer. */
@@ -134,6 +142,8 @@ const acts: (() => Promise<unknown>)[] = [
   () => enqueue("shared", some(shared)),
   () => enqueue("shared", some(shared)),
   () => (roll(3) === 0 ? enqueue("long", [task("long", { maxAttempts: 0, lease: LEASE })]) : cancelOne()),
+  () => enqueueOnce("ordered", some(ordered)),
+  () => enqueue("ordered", some(ordered)),
   recall,
   recall,
   // An id that other producers use at the same time.

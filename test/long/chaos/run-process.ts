@@ -1,6 +1,7 @@
 import { dice } from "../../support/dice.ts";
 import { createClient } from "../../../src/client/index.ts";
 import { Queue, SluiceError, type Transport } from "../../../src/index.ts";
+import { linked } from "../../../src/features/linked/index.ts";
 import type { ClientQueue } from "../../../src/client/queue.ts";
 import { resp } from "../../../src/transports/resp.ts";
 import { upstash } from "../../../src/transports/upstash.ts";
@@ -55,10 +56,10 @@ export class RunProcess {
     this.#watchTime();
   }
 
-  /** The transport to Redis: through the gateway, or to a cluster. */
+  /** The transport to Redis: through the gateway, or to a cluster; for groups in strict order, too. */
   transport(): Transport {
     const { CHAOS_GATEWAY: url, CHAOS_TOKEN: token, CHAOS_REDIS: redis } = this.env;
-    return url === "" ? (this.#toCluster ??= resp(redis)) : upstash({ url, token });
+    return linked(url === "" ? (this.#toCluster ??= resp(redis)) : upstash({ url, token }));
   }
 
   /** Ends the connections of the transport, so that the process can end. */

@@ -298,6 +298,7 @@ async function setUp(redisUrl: string, seconds: number): Promise<Set<string>> {
     await operator.configureGroup("g0", { maxWorking: 5 });
     await operator.configureGroup("g1", { rate: { most: 30, per: "2s" } });
     await operator.configureGroup("g2", { weight: 3 });
+    await new Operator(QUEUES.ordered, { transport }).configure({ order: "strict" });
     const schedules = new Schedules<Errand>(QUEUES.ticks, { transport });
     const payload: Errand = { mark: "tick", does: "quick" };
     const until = Date.now() + seconds * 1_000;

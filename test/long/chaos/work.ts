@@ -23,6 +23,8 @@ export const QUEUES = {
   lone: "lone",
   /** What a schedule enqueues, each second. */
   ticks: "ticks",
+  /** Groups in strict order. The end of a task's mark names its group. */
+  ordered: "ordered",
 } as const;
 
 /** How many tasks of a queue may be working at once, in all partitions together. */

@@ -239,7 +239,10 @@ export function configure(
   return queue.settings;
 }
 
-type ModelGroupSettings = Pick<ModelGroup, "paused" | "pausedUntil" | "weight" | "maxWorking" | "rate" | "order" | "onDead">;
+type ModelGroupSettings = Pick<
+  ModelGroup,
+  "paused" | "pausedUntil" | "weight" | "maxWorking" | "rate" | "order" | "onDead"
+>;
 
 export function configureGroup(
   queue: QueueState,
