@@ -1,5 +1,5 @@
-// A search index. A page is indexed when it has not changed for five seconds, but at least once a minute, however often
-// it is saved.
+// A search index. A page is indexed when it has not changed for five seconds, but at least once a minute while it is
+// saved again and again.
 import { defineQueue } from "sluice-queue";
 import { sluice } from "sluice-queue/cloudflare";
 import { withDebounce } from "sluice-queue/debounce";

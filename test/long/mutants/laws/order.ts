@@ -59,10 +59,10 @@ export const order: LawMutants = {
     lua: never("newer(fixed) or newer(record) or read_settings(plan, found[3], found[4])"),
     breaks: "law 12: the record of a later release is taken for a dead letter",
   },
-  "a second copy of skip wakes nobody": {
+  "a second copy of skip wakes no consumer": {
     in: "skip",
     lua: change("not skipped and 0", "nil"),
-    breaks: "waking: the group goes on, and its next task waits for a consumer that nobody has woken",
+    breaks: "waking: the group goes on, and its next task waits for cron",
   },
   "a dead letter that begins a new life still stops its group": {
     in: "begin_task",
