@@ -100,7 +100,7 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["enqueue emails {", "<payload> must be JSON; a text has double quotes"],
   ["enqueue emails", "give a payload, --file <file>, or JSON lines from a pipe"],
   ["enqueue emails 1 --file x", "--file and --resume are for JSON lines; leave out the payload"],
-  ["enqueue emails --id x --file x", "--id and --unique are for one payload"],
+  ["enqueue emails --id x --file x", "--id is for one payload"],
   ["enqueue emails --file /nope/x", "--file /nope/x cannot be read"],
   ["enqueue emails --file /tmp", "--file /tmp cannot be read: it is a folder"],
   ["enqueue emails 1 --priority 10", "--priority must be a whole number from 0 to 9"],

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { Queue } from "../../src/index.ts";
+import { linkedScripts } from "../../src/lua/linked.gen.ts";
+import { scripts } from "../support/bindings.ts";
 import { type HeldReplies, startHeldReplies } from "../support/held-replies.ts";
 
 /** Some in each of four partitions. */
@@ -10,7 +12,13 @@ export function useHeldQueue() {
   let held: HeldReplies;
   let name = "";
   let count = 0;
-  beforeAll(async () => void (held = await startHeldReplies()));
+  beforeAll(async () => {
+    held = await startHeldReplies();
+    // If Redis had to ask for a script, its answer to that would be held back.
+    const linked = await Promise.all(Object.values(linkedScripts).map((load) => load()));
+    const loads = [...scripts, ...linked].map(({ source }) => ["SCRIPT", "LOAD", source] as const);
+    await held.direct(1).send(loads);
+  });
   beforeEach(() => void (name = `q${count++}`));
   afterEach(() => held.release());
   afterAll(() => held.stop());
