@@ -1,3 +1,4 @@
+import { invalidArgument } from "../../errors.ts";
 import { onAll } from "../../kernel/on-all.ts";
 import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import type { ListOptions, RequestOptions } from "../../kernel/options/types.ts";
@@ -38,7 +39,7 @@ export type Skipped =
 export async function listStoppedGroups(store: Adds, options: ListOptions): Promise<StoppedGroups> {
   onlyOptions(options, LIST_OPTIONS);
   const size = wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH);
-  const after = options.cursor === undefined ? "" : recordName(options.cursor, "cursor");
+  const after = readCursor(options.cursor);
   const args = { after, size: String(size) };
   const replies = await onAll(store, (shard) => shard.call(listStoppedScript, args), options);
   const found = [...replies.values()];
@@ -48,7 +49,19 @@ export async function listStoppedGroups(store: Adds, options: ListOptions): Prom
   const groups = all.slice(0, size);
   const isLast = all.length <= size && found.every((page) => page.groups.length < size);
   const total = found.reduce((sum, page) => sum + page.total, 0);
-  return { total, groups, cursor: isLast ? null : (groups.at(-1)?.group ?? null) };
+  const last = isLast ? undefined : groups.at(-1);
+  return { total, groups, cursor: last ? `after ${last.group}` : null };
+}
+
+/**
+ * The group after which a page begins, as records have it; empty for the first page.
+ * @throws {SluiceError} `invalid_argument`
+ */
+function readCursor(cursor: string | undefined): string {
+  if (cursor === undefined) return "";
+  const [, group] = (typeof cursor === "string" && /^after (.+)$/.exec(cursor)) || [];
+  if (group === undefined) throw invalidArgument("cursor", "must be the cursor of an earlier call");
+  return recordName(group, "cursor");
 }
 
 /** Lets the group of a dead letter go on: see `Operator.skip`. */

@@ -59,8 +59,8 @@ const inSettlement: Readonly<Record<string, readonly Rule[]>> = {
   complete: [["encoding", { encoding: "base64" }, ["result"]]],
   reject: [["error", { error: "====", encoding: "base64" }]],
   requeue: [
-    ["unstarted", { unstarted: true, delay: 1 }, ["backoff", "error", "encoding"]],
-    ["unstarted", { unstarted: true, error: SECRET }, ["backoff", "delay", "encoding"]],
+    ["unstarted", { unstarted: true, delay: 1 }, ["backoff", "error", "encoding", "queue"]],
+    ["unstarted", { unstarted: true, error: SECRET }, ["backoff", "delay", "encoding", "queue"]],
     ["backoff", { backoff: true, delay: 1 }, ["unstarted"]],
   ],
   extend: [["progress", { progress: long(1_024) }, [], "payload_too_large"]],
