@@ -42,7 +42,8 @@ function newTask(fields: Fields): void {
 
 function settlement(fields: Fields): void {
   inBase64(fields, "result", "error");
-  if (fields["unstarted"] === true) exclude(fields, "unstarted", "delay", "backoff", "error", "encoding", "queue");
+  if (fields["unstarted"] === true)
+    exclude(fields, "unstarted", "delay", "backoff", "error", "encoding", "queue");
   exclude(fields, "delay", "backoff");
 }
 

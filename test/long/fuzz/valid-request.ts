@@ -82,7 +82,8 @@ const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
 };
 
 /** Fields with the names above that have another type elsewhere. */
-const fitting = (schema: JsonSchema) => schema.type !== "integer" || (schema.maximum ?? 0) >= 2 ** 52 - 1;
+const fitting = (schema: JsonSchema) =>
+  schema.type !== "boolean" && (schema.type !== "integer" || (schema.maximum ?? 0) >= 2 ** 52 - 1);
 
 const choiceOf =
   (described: Described): Choice =>

@@ -22,6 +22,7 @@ import { lastReply } from "../../../src/kernel/scripts/replies.ts";
 import { seen } from "../../support/day.ts";
 import { QUEUE } from "../../support/rig.ts";
 import { enqueues } from "./enqueue-operations.ts";
+import { ofFlows } from "./flow-operations.ts";
 import { handOvers } from "./hand-over-operations.ts";
 import { ofKeys } from "./keyed-operations.ts";
 import type { Operation } from "./operation.ts";
@@ -84,6 +85,7 @@ export const operations: readonly Operation[] = [
   ...handOvers,
   ...ofKeys,
   ...ofOrder,
+  ...ofFlows,
   { script: "register", call: (by) => by.queue().enqueue(1, { idempotencyKey: "k" }) },
   { script: "dequeue", call: async (by) => seen(await by.queue().dequeue({ idempotencyKey: "k" })) },
   {

@@ -1,0 +1,58 @@
+/** Calls on the nodes of a flow in one partition. */
+import { run } from "../../../src/kernel/call.ts";
+import { layoutField, nodeId, rootOf } from "../../../src/kernel/linked/flow-names.ts";
+import {
+  addFlowScript,
+  endFlowScript,
+  notifyScript,
+  readOutboxScript,
+} from "../../../src/kernel/linked/link-scripts.ts";
+import { Shard } from "../../../src/kernel/shard.ts";
+import type { Operation } from "./operation.ts";
+import type { Caller } from "./starting-point.ts";
+
+const FLOW = "f@steps";
+const now = (): number => 1_700_000_240_000;
+const shardOf = ({ transport }: Caller) => new Shard({ name: "steps", transport, now });
+
+const letters = `;t=tokentok;F=${FLOW}`;
+/** Two tasks, of which the second waits for the first, and then another queue for the second. */
+const NODES = [
+  { id: rootOf(FLOW), edges: "ee", record: `${letters};J=j\n` },
+  { id: layoutField(FLOW), edges: "~", record: "{}" },
+  { id: nodeId(FLOW, 0), edges: "c", record: `${letters};B=1.0,flow.0\nj1` },
+  { id: nodeId(FLOW, 1), edges: "c", record: `${letters};B=flow.1 others 7.0\nj2` },
+];
+const FAILED = [{ id: nodeId(FLOW, 0), edge: "0", outcome: "failed", because: "9{f@steps}" }];
+
+const add = (by: Caller) =>
+  run(by.transport, shardOf(by).call(addFlowScript, { wake: "", token: "tokentok" }, NODES));
+const notify = (by: Caller) => run(by.transport, shardOf(by).call(notifyScript, { wake: "" }, FAILED));
+
+export const ofFlows: readonly Operation[] = [
+  { script: "addFlow", call: add },
+  {
+    script: "notify",
+    what: "of a task that failed",
+    call: async (by) => [await add(by), await notify(by)],
+    // A copy finds that nothing has changed. What the first one left is in the outbox.
+    again: ([added, notified]: [unknown, object]) => [added, { ...notified, outbox: [] }],
+  },
+  {
+    script: "readOutbox",
+    call: async (by) => {
+      await add(by);
+      await notify(by);
+      return run(by.transport, shardOf(by).call(readOutboxScript, { size: "10" }));
+    },
+  },
+  {
+    script: "endFlow",
+    call: async (by) => {
+      await add(by);
+      await notify(by);
+      const ids = NODES.map(({ id }) => ({ id }));
+      return run(by.transport, shardOf(by).call(endFlowScript, { keptFor: "60000" }, ids));
+    },
+  },
+];
