@@ -62,11 +62,7 @@ export const order: LawMutants = {
   "a second copy of skip wakes no consumer": {
     in: "skip",
     lua: change("not skipped and 0", "nil"),
-<<<<<<< HEAD
     breaks: "waking: the group goes on, and its next task waits for cron",
-=======
-    breaks: "waking: the group goes on, and its next task waits for a consumer that sleeps",
->>>>>>> 2d00032a (Place the tasks of test:chaos that are in strict order with their groups)
   },
   "a dead letter that begins a new life still stops its group": {
     in: "begin_task",
