@@ -57,7 +57,7 @@ export async function listStoppedGroups(store: Adds, options: ListOptions): Prom
 const CURSOR = "~";
 
 function groupIn(cursor: string): string {
-  if (/^~/.test(cursor)) return recordName(cursor.slice(1), "cursor");
+  if (typeof cursor === "string" && cursor.startsWith(CURSOR)) return recordName(cursor.slice(1), "cursor");
   throw invalidArgument("cursor", "must be the cursor of an earlier call");
 }
 
