@@ -48,7 +48,7 @@ test("every command takes the options that say where the queues are", async () =
           onError: (text) => text.includes("Following") && ctrlC.abort(),
         },
       );
-      const expected = { settle: 1, skip: 1, tail: 130 }[name] ?? 0;
+      const expected = { skip: 1, settle: 1, tail: 130 }[name] ?? 0;
       expect([name, where, code]).toEqual([name, where, expected]);
       expect(err).not.toContain("sluice:");
     }

@@ -37,6 +37,7 @@ describe("GET /metrics", () => {
       [own("sluice_queue_oldest_age_seconds")]: expect.any(Number),
       [own("sluice_queue_workers")]: 0,
       [own("sluice_queue_paused")]: 0,
+      [own("sluice_queue_stopped_groups")]: 0,
       [own("sluice_queue_broken_entries")]: 0,
       sluice_scrape_truncated: 0,
       sluice_scrape_commands: 3 + 13,

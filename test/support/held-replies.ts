@@ -1,6 +1,7 @@
 import { databases, Queue } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/kernel/transport.ts";
+import { linked } from "../../src/features/linked/index.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { upstash } from "../../src/transports/upstash.ts";
 import { type Proxy, startProxy } from "../transports/proxy.ts";
@@ -32,21 +33,22 @@ export interface HeldReplies {
 }
 
 export async function startHeldReplies(): Promise<HeldReplies> {
-  const all: SharedRedis[] = [await sharedRedis(), await sharedRedis()];
+  const servers: SharedRedis[] = [await sharedRedis(), await sharedRedis()];
   const proxies: Proxy[] = [];
   const gateways: Gateway[] = [];
-  for (const { port } of all) {
+  for (const { port } of servers) {
     const proxy = await startProxy(port);
     proxies.push(proxy);
     gateways.push(await startGateway({ redisUrl: proxy.url }));
   }
   const tcp = proxies.map(({ url }) => resp(url));
-  const past = all.map(({ url }) => resp(url));
+  const past = servers.map(({ url }) => resp(url));
   const withoutMemory = ({ send }: Transport): Transport => ({ send });
   const joined = (transports: readonly Transport[], count: 1 | 2) =>
     count === 1 ? withoutMemory(transports[0]!) : databases(transports.map(withoutMemory));
   // The reply to the first copy of a script that Redis does not know would be held, and nothing be leased.
-  for (const transport of [...tcp, ...gateways.map((gateway) => upstash(gateway))]) {
+  const all = [...tcp, ...gateways.map((gateway) => upstash(gateway))];
+  for (const transport of [...all, ...all.map(linked)]) {
     const queue = new Queue("known-scripts", { transport });
     await queue.dequeue();
     await queue.settleAndDequeue([{ receipt: "1.1.1.aaaaaaaaaaaaaaaa.none", outcome: "complete" }]);
@@ -77,7 +79,7 @@ export async function startHeldReplies(): Promise<HeldReplies> {
       await Promise.all([...tcp, ...past].map((transport) => transport.close()));
       await Promise.all(gateways.map((gateway) => gateway.close()));
       await Promise.all(proxies.map((proxy) => proxy.stop()));
-      await Promise.all(all.map((redis) => redis.stop()));
+      await Promise.all(servers.map((redis) => redis.stop()));
     },
   };
 }

@@ -39,7 +39,7 @@ export type Skipped =
 export async function listStoppedGroups(store: Adds, options: ListOptions): Promise<StoppedGroups> {
   onlyOptions(options, LIST_OPTIONS);
   const size = wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH);
-  const after = readCursor(options.cursor);
+  const after = options.cursor === undefined ? "" : groupIn(options.cursor);
   const args = { after, size: String(size) };
   const replies = await onAll(store, (shard) => shard.call(listStoppedScript, args), options);
   const found = [...replies.values()];
@@ -49,19 +49,16 @@ export async function listStoppedGroups(store: Adds, options: ListOptions): Prom
   const groups = all.slice(0, size);
   const isLast = all.length <= size && found.every((page) => page.groups.length < size);
   const total = found.reduce((sum, page) => sum + page.total, 0);
-  const last = isLast ? undefined : groups.at(-1);
-  return { total, groups, cursor: last ? `after ${last.group}` : null };
+  const last = groups.at(-1);
+  return { total, groups, cursor: isLast || !last ? null : CURSOR + last.group };
 }
 
-/**
- * The group after which a page begins, as records have it; empty for the first page.
- * @throws {SluiceError} `invalid_argument`
- */
-function readCursor(cursor: string | undefined): string {
-  if (cursor === undefined) return "";
-  const [, group] = (typeof cursor === "string" && /^after (.+)$/.exec(cursor)) || [];
-  if (group === undefined) throw invalidArgument("cursor", "must be the cursor of an earlier call");
-  return recordName(group, "cursor");
+/** In front of the last group of a page, so that no other text is taken for a cursor. */
+const CURSOR = "~";
+
+function groupIn(cursor: string): string {
+  if (typeof cursor === "string" && cursor.startsWith(CURSOR)) return recordName(cursor.slice(1), "cursor");
+  throw invalidArgument("cursor", "must be the cursor of an earlier call");
 }
 
 /** Lets the group of a dead letter go on: see `Operator.skip`. */

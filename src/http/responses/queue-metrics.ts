@@ -79,6 +79,11 @@ export function queueMetrics({ queues, truncated, commands }: Scrape): MetricFam
       ({ workers }) => workers,
     ),
     gauge("sluice_queue_paused", "1 while the queue is paused.", ({ paused }) => Number(paused)),
+    gauge(
+      "sluice_queue_stopped_groups",
+      "Groups in strict order that a dead letter has stopped.",
+      ({ stoppedGroups }) => stoppedGroups,
+    ),
     gauge("sluice_queue_broken_entries", "Unreadable entries, set aside by pulls.", ({ broken }) => broken),
     {
       name: "sluice_queue_unreadable",

@@ -178,8 +178,8 @@ describe("with onDead: stop", () => {
       await (await ledger.dequeue())[0]?.reject();
     }
     const first = await operator.stoppedGroups({ size: 2 });
-    expect(first).toMatchObject({ total: 3, cursor: "after b" });
-    expect(await operator.stoppedGroups({ size: 2, cursor: "after b" })).toMatchObject({
+    expect(first).toMatchObject({ total: 3, cursor: expect.any(String) });
+    expect(await operator.stoppedGroups({ size: 2, cursor: first.cursor ?? "" })).toMatchObject({
       total: 3,
       groups: [{ group: "c", id: "c1" }],
       cursor: null,

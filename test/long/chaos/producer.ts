@@ -38,11 +38,17 @@ function shared(): NewTask<Errand> {
   });
 }
 
-/** A task of a group in strict order. */
+/** A task of a group in strict order. What its id has in braces places it with its group. */
 function ordered(): NewTask<Errand> {
   const [does, options] = drawErrand(roll);
-  const { payload, ...one } = task(does, { ...options, group: `o${roll(12)}` });
-  return { ...one, payload: { ...payload, mark: `${payload.mark}@${one.group}` } };
+  const group = `o${roll(12)}`;
+  const { payload } = task(does);
+  return {
+    ...options,
+    group,
+    id: `${payload.mark}{${group}}`,
+    payload: { ...payload, mark: `${payload.mark}@${group}` },
+  };
 }
 
 /** Returns the enqueued tasks, or nothing if there was no answer. */
