@@ -26,7 +26,18 @@ end
 -- If the settings are lost or unreadable, tasks in line would never be delivered. So groups stay in order
 -- until an operator decides. Only what a line and `fair-by-group` both say shows that there are lines.
 repair_control = (function(inner)
-  local function has_lines(keys)
+  local function has_lines(repair)
+    local keys, seen = repair.keys, repair.seen
+    if seen then
+      -- `check` has read all members, and leaves the decision to the scan.
+      -- In any order: any of them shows it.
+      for member in pairs(seen.fair_by_group) do
+        if string.sub(member, 1, 1) == '~' then
+          return true
+        end
+      end
+      return false
+    end
     local first = redis.call('ZRANGE', keys.fair_by_group, '[~', '+', 'BYLEX', 'LIMIT', '0', '1')[1]
     local group = first and string.match(first, '^~~?([^ ]*)')
     return group and select(2, lines.parse_line(redis.call('HGET', keys.tasks, '~o:' .. group)))
@@ -35,7 +46,7 @@ repair_control = (function(inner)
   return function(repair, found, observed)
     local set = found['~set']
     local settings = readable_settings(set or '1') or {}
-    if not settings.o and has_lines(repair.keys) then
+    if not settings.o and has_lines(repair) then
       if set and not readable_settings(set) then
         set_aside(repair, '~set')
       end

@@ -311,6 +311,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "4f961e1043bea5fc35e4dbffbf95e83529335516",
-  keyLockingSha1: "ff739a2aa4796d716d0893773ac84cb35e7a9919",
+  sha1: "0e4709cadb59577f3bf6767892e9798a2c1802f7",
+  keyLockingSha1: "71bc4625042ff670e4e6b22ec6aedbd4d66d13e9",
 };

@@ -129,6 +129,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "92cdc316d00b03ad5ba4c984c28cc367dd4f262b",
-  keyLockingSha1: "64f0eeec5060b3e33783b7749eb476d02da1b09c",
+  sha1: "c2eddd40364c049d5b7f9f52cf81f367f1fbf310",
+  keyLockingSha1: "2ff10dbf85daeaced4fb838aace7756ac326e2eb",
 };

@@ -65,14 +65,23 @@ end
 `;
 export const $IW_ = `IW=(function(a)
 local function b(c)
-local d=redis.call('ZRANGE',c.fair_by_group,'[~','+','BYLEX','LIMIT','0','1')[1]
-local e=d and string.match(d,'^~~?([^ ]*)')
-return e and select(2,KD.parse_line(redis.call('HGET',c.tasks,'~o:'..e)))
+local d,e=c.keys,c.seen
+if e then
+for i in pairs(e.fair_by_group)do
+if string.sub(i,1,1)=='~'then
+return true
+end
+end
+return false
+end
+local f=redis.call('ZRANGE',d.fair_by_group,'[~','+','BYLEX','LIMIT','0','1')[1]
+local g=f and string.match(f,'^~~?([^ ]*)')
+return g and select(2,KD.parse_line(redis.call('HGET',d.tasks,'~o:'..g)))
 end
 return function(c,d,e)
 local f=d['~set']
 local g=II(f or'1')or{}
-if not g.o and b(c.keys)then
+if not g.o and b(c)then
 if f and not II(f)then
 HX(c,'~set')
 end

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => real.way.stop());
 
 /** Calls for each kind of queue. `npm run test:soak` makes as many as the time allows, from new seeds. */
-const CALLS = 1_500;
+const CALLS = 1_200;
 /** The same calls each time, so that a failure comes from a change of the code. */
 const SEED = 20_261_121;
 

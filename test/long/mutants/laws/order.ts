@@ -101,7 +101,7 @@ export const order: LawMutants = {
   },
   "with its settings, a queue loses its order": {
     in: "repair_control",
-    lua: never("not settings.o and has_lines(repair.keys)"),
+    lua: never("not settings.o and has_lines(repair)"),
     breaks: "I1: tasks in line are never delivered",
   },
   "a stray member of fair-by-group gives a queue an order": {

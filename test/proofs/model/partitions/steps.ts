@@ -92,12 +92,15 @@ const pull = tuple(integer({ min: 1, max: 20 }), maybe(oneOf(3_000, 60_000))).ma
 /** Each is used once. */
 const token = noShrink(integer({ min: 1, max: 2 ** 40 })).map((n) => `token-${n}`);
 
-/** Of receipts of different leases; two thirds of them are of the latest ones. */
+/**
+ * Of receipts of different leases; two thirds of them are of the latest ones. None pauses the queue: this model knows no
+ * pauses.
+ */
 function settlementsOf(state: PartitionsState, drawn: readonly DrawnSettlement[]): OperationSettlement[] {
   const items = drawn.flatMap((one) => {
     const receipts = one.receipt % 3 > 0 ? state.receipts.slice(-8) : state.receipts;
     const receipt = pick(receipts, Math.floor(one.receipt / 3));
-    return receipt === undefined ? [] : [settlementOf(one, receipt)];
+    return receipt === undefined ? [] : [settlementOf({ ...one, queue: undefined }, receipt)];
   });
   return items.filter(({ receipt }, i) => items.findIndex((item) => item.receipt === receipt) === i);
 }
