@@ -218,7 +218,6 @@ local flows = (function()
         -- A join and a gate name the task because of which they ended.
         local because = ended.task.node_kind and ended.task.because or ended.id
         ended.because = because
-        -- A flow as a whole has no followers.
         if others ~= '' then
           local member = '~x:' .. ended.id
           plan_write(plan, 'ZADD expiry', BLOCKED, member)

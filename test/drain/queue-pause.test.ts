@@ -39,7 +39,7 @@ describe("a handler that asks for a pause of the queue", () => {
       queue,
       async ({ payload }) => {
         if (payload === 0) throw busy();
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await new Promise((resolve) => setImmediate(resolve));
       },
       { concurrency: 3, batch: 6 },
     );

@@ -4,16 +4,15 @@ import { commandCall, exchange, runAll } from "../../kernel/call.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { type FlowLayout, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
 import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
-import { addLaterCall, type AddedLater, noteNodes } from "../../kernel/linked/outbox.ts";
-import { all as forAll } from "../../kernel/maybe-promise.ts";
+import { addLaterCall, type AddedLater, noteNodes, removeEntries } from "../../kernel/linked/outbox.ts";
+import { all } from "../../kernel/maybe-promise.ts";
 import { newTaskId, newToken } from "../../kernel/names/ids.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import type { ReplyTo, Shard } from "../../kernel/shard.ts";
 import type { Adds, Item } from "../../kernel/store.ts";
-import type { Command } from "../../kernel/transport.ts";
 import type { Values } from "../../kernel/values/values.ts";
+import { edgeLetters, followerLists } from "./edge-texts.ts";
 import type { FlowItem, FlowTask } from "./graph/flow-items.ts";
-import { followersOf } from "./graph/flow-plan.ts";
 import { planFlow } from "./graph/plan-flow.ts";
 
 /** What a flow needs of a queue. */
@@ -71,42 +70,22 @@ export async function addFlow<Q>(
   // A node without a task is in the home.
   const places = queues.map((queue) => (queue ? (shards.get(queue.store.queue.name) as Shard) : homeShard));
   const names = [...new Set([homeShard.name, ...places.map((shard) => shard.name)])];
-  const { first: from, list, to } = followersOf(edges);
-  const followers = nodes.map((_, node) => {
-    const byShard = new Map<string, string[]>([[(places[node] as Shard).name, []]]);
-    const add = (shard: string, text: string) => byShard.set(shard, [...(byShard.get(shard) ?? []), text]);
-    for (const edge of list.subarray(from[node], from[node + 1])) {
-      const follower = to[edge] as number;
-      add((places[follower] as Shard).name, `${follower}.${edge - (edges.before[follower] as number)}`);
-    }
-    add(homeShard.name, `flow.${node}`);
-    const [own, ...others] = [...byShard];
-    return [own?.[1].join(",") ?? "", ...others.flatMap(([shard, texts]) => [shard, texts.join(",")])].join(
-      " ",
-    );
-  });
-  // A node without a task that waits for nothing has completed already.
-  const isOver = nodes.map(() => false);
-  const edgesOf = (node: number) => {
-    const letters: string[] = [];
-    for (let edge = edges.before[node] as number; edge < (edges.before[node + 1] as number); edge++) {
-      letters.push(isOver[edges.from[edge] as number] ? "+" : edges.mustComplete[edge] ? "c" : "e");
-    }
-    const isOpen = letters.some((letter) => letter !== "+");
-    isOver[node] = !isOpen && nodes[node]?.kind !== "task";
-    return isOpen ? letters.join("") : "";
-  };
+  const followers = followerLists(
+    edges,
+    places.map((shard) => shard.name),
+    homeShard.name,
+  );
+  const { letters: waitsFor, isOver } = edgeLetters(nodes, edges);
 
   const token = newToken();
-  const records = await recordsOf(flow, nodes, queues);
-  const all = nodes.map(({ kind }, node) => {
-    const letters = `;t=${token};F=${flow};B=${followers[node]}`;
-    const { delay = "", record = "\n" } = records[node] ?? {};
-    const node_kind = kind === "task" ? "" : `;J=${kind === "join" ? "j" : "g"}`;
+  const fronts = await recordsOf(flow, nodes, queues);
+  const records = nodes.map(({ kind }, node) => {
+    const { delay = "", record = "\n" } = fronts[node] ?? {};
+    const ofNode = kind === "task" ? "" : `;J=${kind === "join" ? "j" : "g"}`;
     return {
       id: nodeId(flow, node),
-      edges: edgesOf(node),
-      record: `${letters}${node_kind}${delay}${record}`,
+      edges: waitsFor[node] as string,
+      record: `;t=${token};F=${flow};B=${followers[node]}${ofNode}${delay}${record}`,
     };
   });
   const layout: FlowLayout = {
@@ -114,7 +93,8 @@ export async function addFlow<Q>(
     runs: runsOf(places.map((shard) => names.indexOf(shard.name))),
     refs: nodes.map(({ kind, ref }) => (kind === "gate" ? "" : ref)),
   };
-  const ofShard = (shard: string) => all.filter((_, node) => places[node]?.name === shard && !isOver[node]);
+  const ofShard = (shard: string) =>
+    records.filter((_, node) => places[node]?.name === shard && !isOver[node]);
   const later = names.slice(1).map((shard) => {
     const added: AddedLater = { token, items: ofShard(shard).map((one) => [one.id, one.edges, one.record]) };
     return { shard, added, member: `~x:${rootOf(flow)} ${shard}` };
@@ -145,12 +125,10 @@ export async function addFlow<Q>(
       later.map(({ shard, added }) => addLaterCall(shardOf(shard), token, added.items)),
       { signal },
     );
-    const members = later.map(({ member }) => member);
-    const { tasks, expiry } = homeShard.keys;
-    const done: Command[] = [
-      ["ZREM", expiry, ...members],
-      ["HDEL", tasks, ...members],
-    ];
+    const done = removeEntries(
+      homeShard,
+      later.map(({ member }) => ({ kind: "field", member })),
+    );
     await transport.send(done, { signal });
   }
   await first.store.ready({ now: wake });
@@ -185,7 +163,7 @@ async function recordsOf<Q>(
     const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
     const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
     const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
-    const texts = await forAll(tasks, (task, i) =>
+    const texts = await all(tasks, (task, i) =>
       checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload),
     );
     const parts = { name: queue.store.queue.name, values: queue.values, defaults: queue.defaults };

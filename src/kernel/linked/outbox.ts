@@ -8,7 +8,7 @@ import { replyOf } from "../scripts/replies.ts";
 import { Shard } from "../shard.ts";
 import { slicesOf } from "../slices.ts";
 import type { Command, SendOptions } from "../transport.ts";
-import { flowOf, type FlowLayout, layoutField, nodesOf, rootOf } from "./flow-names.ts";
+import { flowOf, type FlowLayout, layoutField, nodeId, nodesOf, rootOf } from "./flow-names.ts";
 import {
   addFlowScript,
   endFlowScript,
@@ -101,22 +101,30 @@ export async function sendOutbox(
   let isDone = true;
   const open = [{ name, entries }];
   for (const { name: from, entries: own } of open) {
-    const done: string[] = [];
+    const done: OutboxEntry[] = [];
     // Tasks first: others may wait for them.
     for (const entry of own.toSorted(byKind)) {
       const sent = await sendEntry(link, from, entry, options);
       open.push(...sent.more);
-      if (sent.isDone) done.push(entry.member);
+      if (sent.isDone) done.push(entry);
       else isDone = false;
     }
     if (done.length === 0) continue;
-    const { tasks, expiry } = shardNamed(link, from).keys;
-    const fields = done.filter((_, i) => own.find(({ member }) => member === done[i])?.kind === "field");
-    const commands: Command[] = [["ZREM", expiry, ...done]];
-    if (fields.length > 0) commands.push(["HDEL", tasks, ...fields]);
+    const commands = removeEntries(shardNamed(link, from), done);
     for (const outcome of await link.transport.send(commands, options)) replyOf(outcome);
   }
   return isDone;
+}
+
+/** The commands that remove from the outbox of a partition what has been done. */
+export function removeEntries(
+  { keys }: Shard,
+  entries: readonly Pick<OutboxEntry, "kind" | "member">[],
+): Command[] {
+  const commands: Command[] = [["ZREM", keys.expiry, ...entries.map(({ member }) => member)]];
+  const fields = entries.flatMap(({ kind, member }) => (kind === "field" ? [member] : []));
+  if (fields.length > 0) commands.push(["HDEL", keys.tasks, ...fields]);
+  return commands;
 }
 
 /**
@@ -194,7 +202,7 @@ async function notifyAll(
         ? []
         : list.split(",").map((text): Change => {
             const [number = "", edge = ""] = text.split(".");
-            return { id: `${number}{${flow}}`, edge, outcome, because };
+            return { id: nodeId(flow, number), edge, outcome, because };
           });
     return slicesOf(notified, PER_CALL).map((slice) => ({
       to,
@@ -235,7 +243,7 @@ async function endFlow(link: Link, home: string, flow: string, options: SendOpti
       shardNamed(link, name).call(
         endFlowScript,
         args,
-        numbers.map((number) => ({ id: `${number}{${flow}}` })),
+        numbers.map((number) => ({ id: nodeId(flow, number) })),
       ),
     ),
   );
