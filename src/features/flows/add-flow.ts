@@ -23,18 +23,18 @@ export interface FlowQueue {
   readonly schema: Parameters<typeof checkAndEncode>[0];
 }
 
-export interface FlowOptions extends RequestOptions {
+export interface FlowOptions extends Pick<RequestOptions, "signal"> {
   /** The name of the flow: another call with it adds nothing. @default a new one */
   readonly id?: string | undefined;
 }
 
-export interface AddedFlow {
+export interface AddedFlow<Ref extends string = string> {
   /** `<name>@<home>`. */
   readonly id: string;
   /** False if a flow with this id was known already. */
   readonly created: boolean;
   /** The id of each task, by its ref. */
-  readonly tasks: Readonly<Record<string, string>>;
+  readonly tasks: Readonly<Record<Ref, string>>;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
