@@ -27,7 +27,7 @@ export interface FlowQueue {
   readonly schema: Parameters<typeof checkAndEncode>[0];
 }
 
-export interface FlowOptions extends Pick<RequestOptions, "signal"> {
+export interface FlowOptions extends RequestOptions {
   /** The name of the flow: another call with it adds nothing. @default a new one */
   readonly id?: string | undefined;
 }

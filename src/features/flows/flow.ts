@@ -1,5 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
-import { onlyOptions } from "../../kernel/options/validation.ts";
+import { onlyOptions, REQUEST_OPTIONS } from "../../kernel/options/validation.ts";
 import { addFlow, type AddedFlow, type FlowOptions } from "./add-flow.ts";
 import { flowQueue, type PayloadOf, type QueueOfFlow } from "./flow-queue.ts";
 import type { FlowItem } from "./graph/flow-items.ts";
@@ -28,7 +28,7 @@ type RefsOfItem<Item> = Item extends { readonly ref: infer Ref extends string }
 
 type Items = readonly FlowItem<QueueOfFlow>[];
 
-const OPTIONS = ["id", "onFailure", "signal"];
+const OPTIONS = ["id", "onFailure", ...REQUEST_OPTIONS];
 
 /**
  * Adds tasks that wait for each other, in any order, as one flow. It exists when its record is written, by one script in

@@ -61,7 +61,7 @@ describe("flow", () => {
       'defineQueue("emails", { transport: upstash })',
     );
     await expect(flow([{ ref: "a", queue: emails(), payload: to }], { name: "x" } as never)).rejects.toThrow(
-      "name is an unknown option; expected one of id, onFailure, signal",
+      "name is an unknown option; expected one of id, onFailure, signal, idempotencyKey",
     );
   });
 });
