@@ -84,8 +84,13 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
     },
   };
   // For tests, where all code can be loaded.
-  const { docs = false, deepSweep = false, operations = options.dashboard ? undefined : false } = options;
-  return withOptions(app, { ...options, docs, deepSweep, operations });
+  const {
+    docs = false,
+    deepSweep = false,
+    flows = false,
+    operations = options.dashboard ? undefined : false,
+  } = options;
+  return withOptions(app, { ...options, docs, deepSweep, flows, operations });
 }
 
 export default sluice();

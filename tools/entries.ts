@@ -14,6 +14,7 @@ export const entries = {
   offload: "src/features/offload/index.ts",
   "offload-folder": "src/features/offload/folder.ts",
   debounce: "src/features/debounce/index.ts",
+  flows: "src/http/flows/index.ts",
   opentelemetry: "src/features/tracing/open-telemetry.ts",
   alerts: "src/features/alerts/index.ts",
   sqs: "src/adapters/sqs.ts",

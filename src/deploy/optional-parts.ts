@@ -4,6 +4,7 @@ import type { Authorize } from "../http/dashboard/authorize.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import type { Operations } from "../http/operations/operations.ts";
 import type { Docs } from "../http/docs/docs.ts";
+import type { FlowsPart } from "../http/flows/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 
 /** Options of the dashboard. */
@@ -38,9 +39,15 @@ export interface PartOptions {
    * @default true
    */
   readonly deepSweep?: boolean | DeepSweep | undefined;
+  /**
+   * Whether tasks may belong to flows: turns on the routes of flows, `before` and `addBefore` of the tasks that handlers
+   * get, and their part of sweeps. `true` loads its code at the first use; or give it, from `sluice-queue/flows`.
+   * @default true; in a Worker it must be given
+   */
+  readonly flows?: boolean | FlowsPart | undefined;
 }
 
-type Parts = Pick<AppOptions, "dashboard" | "operations" | "docs" | "deepSweep">;
+type Parts = Pick<AppOptions, "dashboard" | "operations" | "docs" | "deepSweep" | "flows">;
 
 /** Makes each part of what is given in its option: what is `true` is loaded at its first use. */
 export type PartsOnDemand = {
@@ -71,5 +78,6 @@ export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | un
     operations: part("operations"),
     docs: part("docs"),
     deepSweep: part("deepSweep"),
+    flows: part("flows"),
   };
 }

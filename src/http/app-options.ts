@@ -10,6 +10,7 @@ import type { Offload } from "../features/offload/types.ts";
 import type { TokenEntry } from "./auth/tokens.ts";
 import type { Dashboard } from "./dashboard/mount.ts";
 import type { Docs } from "./docs/docs.ts";
+import type { FlowsPart } from "./flows/part.ts";
 import type { Operations } from "./operations/operations.ts";
 import type { Part } from "./parts.ts";
 import type { LoggedError } from "./problems/logged-error.ts";
@@ -141,6 +142,11 @@ export interface AppOptions {
    * @default none: such a request is refused, and diagnostics do not say whether a queue is valid
    */
   readonly deepSweep?: Part<DeepSweep> | undefined;
+  /**
+   * The flows of `sluice-queue/flows`: their routes, and their part of sweeps.
+   * @default none: such requests are refused
+   */
+  readonly flows?: FlowsPart | undefined;
 }
 
 /** The names of {@link AppOptions}. */
@@ -166,4 +172,5 @@ export const APP_OPTIONS = [
   "operations",
   "docs",
   "deepSweep",
+  "flows",
 ] as const satisfies readonly (keyof AppOptions)[];

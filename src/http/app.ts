@@ -2,6 +2,7 @@ import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
 import { opening } from "../open/opening.ts";
+import { sweepPartsWith } from "../open/swept-part.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { onlyOptions, optionalFunction } from "../kernel/options/validation.ts";
 import { withPrefix } from "../kernel/transport.ts";
@@ -13,7 +14,8 @@ import { Authenticator, type Authenticating, forbidden } from "./auth/authentica
 import type { Scope } from "./auth/tokens.ts";
 import { mountDashboard } from "./dashboard/mount.ts";
 import { optionsOfRequests } from "./options-of-requests.ts";
-import { loadOperations } from "./operations/load.ts";
+import type { FlowRoutes, FlowsPart } from "./flows/part.ts";
+import { loadRoutes } from "./load-routes.ts";
 import type { Operations } from "./operations/operations.ts";
 import { checkPart, type Part } from "./parts.ts";
 import { problems } from "./problems/codes.ts";
@@ -50,7 +52,10 @@ export function createApp(options: AppOptions): App {
   const { tokens, cronSecret, cronIsRequest, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
-  const { dashboard, operations, docs, deepSweep, ...given } = withPrefix(options.transport, ofRequests);
+  const { dashboard, operations, docs, deepSweep, flows, ...given } = withPrefix(
+    options.transport,
+    ofRequests,
+  );
   const ofQueues = { ...given, transport: linked(given.transport) };
   const { transport, prefix, offload, tracing } = ofQueues;
   optionalFunction(beforeSweep, "beforeSweep");
@@ -59,6 +64,7 @@ export function createApp(options: AppOptions): App {
   checkPart(operations, "operations", "mount");
   checkPart(docs, "docs", "page");
   checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
+  checkPart(flows, "flows", "linked");
   const optionsOf = optionsOfRequests(ofQueues, log);
   const ofTokens = new Authenticator(tokens, cronSecret);
   const allowing =
@@ -88,7 +94,11 @@ export function createApp(options: AppOptions): App {
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
   const sweptStore = typeof offload === "function" ? undefined : checkedOffload(offload);
 
-  const newApp = (given: Part<Operations> | undefined, authenticator: Authenticating): App => {
+  const newApp = (
+    given: Part<Operations> | undefined,
+    authenticator: Authenticating,
+    flowRoutes: FlowsPart["routes"] | undefined = flows?.routes,
+  ): App => {
     const app: App = new Hono<Variables>();
 
     const reportedProblem: Services["reportedProblem"] = (error, c) => {
@@ -122,6 +132,7 @@ export function createApp(options: AppOptions): App {
       hasDashboard: dashboard !== undefined,
       hasCronSecret: cronIsRequest ? ofTokens.hasCronSecret : undefined,
       deepSweep,
+      sweepParts: sweepPartsWith(flows),
     };
 
     // First, because it answers all of its paths itself, each with its own headers.
@@ -147,8 +158,14 @@ export function createApp(options: AppOptions): App {
     sweepRoutes(app, services);
     aboutRoutes(app, services);
     docsRoutes(app, services);
-    if (typeof given === "function") loadOperations(app, given, (all) => newApp(all, authenticator));
-    else given?.mount(app, services);
+    if (typeof flowRoutes === "function") {
+      const newAppWith = (its: FlowRoutes) => newApp(given, authenticator, its);
+      loadRoutes(app, ["/v1/flows", "/v1/flows/*"], flowRoutes, newAppWith);
+    } else flowRoutes?.mount(app, services);
+    if (typeof given === "function") {
+      const newAppWith = (its: Operations) => newApp(its, authenticator, flowRoutes);
+      loadRoutes(app, ["/v1/*", "/metrics"], given, newAppWith);
+    } else given?.mount(app, services);
 
     app.notFound((c) => {
       const methods = methodsOf(app.routes, c.req.path);

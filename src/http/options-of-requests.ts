@@ -23,6 +23,7 @@ type OfQueues = Omit<
   | "dashboard"
   | "docs"
   | "deepSweep"
+  | "flows"
 >;
 
 /**

@@ -2,7 +2,8 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { commandCall, exchange, runAll } from "../../kernel/call.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
-import { type FlowLayout, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
+import { edgesText, layoutFields } from "../../kernel/linked/flow-layout.ts";
+import { layoutField, nodeId, predecessorsField, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
 import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
 import { addLaterCall, type AddedLater, noteNodes, removeEntries } from "../../kernel/linked/outbox.ts";
 import { all } from "../../kernel/maybe-promise.ts";
@@ -13,7 +14,7 @@ import { requestKey } from "../../kernel/options/validation.ts";
 import type { ReplyTo, Shard } from "../../kernel/shard.ts";
 import type { Adds, Item } from "../../kernel/store.ts";
 import type { Values } from "../../kernel/values/values.ts";
-import { edgeLetters, followerLists } from "./edge-texts.ts";
+import { edgeLetters, edgesBefore, followerLists, predecessorsOf } from "./edge-texts.ts";
 import { type Content, tokenOfFlow } from "./flow-token.ts";
 import type { FlowItem, FlowTask } from "./graph/flow-items.ts";
 import { planFlow } from "./graph/plan-flow.ts";
@@ -31,13 +32,13 @@ export interface FlowOptions extends RequestOptions {
   readonly id?: string | undefined;
 }
 
-export interface AddedFlow {
+export interface AddedFlow<Ref extends string = string> {
   /** `<name>@<home>`. */
   readonly id: string;
   /** False if a flow with this id was known already. */
   readonly created: boolean;
   /** The id of each task, by its ref. */
-  readonly tasks: Readonly<Record<string, string>>;
+  readonly tasks: Readonly<Record<Ref, string>>;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
@@ -94,13 +95,27 @@ export async function addFlow<Q>(
       record: `;t=${token};F=${flow};B=${followers[node]}${ofNode}${delay}${record}`,
     };
   });
-  const layout: FlowLayout = {
+  const kindsOf = (wanted: string) => [...nodes.keys()].filter((node) => nodes[node]?.kind === wanted);
+  const layout = layoutFields(flow, ROOT, {
     shards: names,
     runs: runsOf(places.map((shard) => names.indexOf(shard.name))),
-    refs: nodes.map(({ kind, ref }) => (kind === "gate" ? "" : ref)),
-  };
+    refs: nodes.map(({ ref }) => ref),
+    joins: kindsOf("join"),
+    gates: kindsOf("gate"),
+    edges: nodes.map((_, node) => edgesText(edgesBefore(edges, node))),
+  });
+  const before = predecessorsOf(
+    nodes,
+    edges,
+    places.map((shard) => shard.name),
+  );
   const ofShard = (shard: string) =>
-    records.filter((_, node) => places[node]?.name === shard && !isOver[node]);
+    records.flatMap((record, node) => {
+      if (places[node]?.name !== shard || isOver[node]) return [];
+      const text = before[node];
+      if (text === undefined) return [record];
+      return [record, { id: predecessorsField(record.id), edges: "~", record: text }];
+    });
   const later = names.slice(1).map((shard) => {
     const added: AddedLater = { token, items: ofShard(shard).map((one) => [one.id, one.edges, one.record]) };
     return { shard, added, member: `~x:${rootOf(flow)} ${shard}` };
@@ -112,7 +127,8 @@ export async function addFlow<Q>(
   };
   const home = [
     root,
-    { id: layoutField(flow), edges: "~", record: JSON.stringify(layout) },
+    { id: layoutField(flow), edges: "~", record: layout.map(({ name }) => name).join(",") },
+    ...layout.map(({ field, text }) => ({ id: field, edges: "~", record: text })),
     ...ofShard(homeShard.name),
     ...later.map(({ member, added }) => ({ id: member, edges: "~", record: JSON.stringify(added) })),
   ];
