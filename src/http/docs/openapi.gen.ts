@@ -311,6 +311,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -394,7 +395,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*)$"
+              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*)$"
             }
           },
           {
@@ -1377,6 +1378,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -1550,7 +1552,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*$"
+              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*$"
             }
           },
           {
@@ -6768,7 +6770,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -6779,7 +6782,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -6907,7 +6911,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -6918,7 +6923,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -7754,6 +7760,7 @@ export const openapi: OpenApiDocument = {
                       "enum": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "completed",
                         "rejected"
@@ -7767,10 +7774,11 @@ export const openapi: OpenApiDocument = {
                         "attempts_exhausted",
                         "lease_expired",
                         "taken_back",
-                        "cancelled"
+                        "cancelled",
+                        "dependency_failed"
                       ],
                       "type": "string",
-                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                     },
                     "deadlineAt": {
                       "type": "integer",
@@ -7841,6 +7849,7 @@ export const openapi: OpenApiDocument = {
             "enum": [
               "pending",
               "delayed",
+              "blocked",
               "working",
               "completed",
               "rejected"
@@ -7853,10 +7862,11 @@ export const openapi: OpenApiDocument = {
               "attempts_exhausted",
               "lease_expired",
               "taken_back",
-              "cancelled"
+              "cancelled",
+              "dependency_failed"
             ],
             "type": "string",
-            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
           },
           "attempt": {
             "type": "integer",
@@ -7896,6 +7906,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected",
@@ -8131,6 +8142,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -8143,10 +8155,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -8186,6 +8199,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -8454,10 +8468,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "error": {
                   "type": "string",
@@ -8611,6 +8626,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -8623,10 +8639,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -8666,6 +8683,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -9185,6 +9203,11 @@ export const openapi: OpenApiDocument = {
                           "type": "integer",
                           "minimum": 0
                         },
+                        "blocked": {
+                          "type": "integer",
+                          "minimum": 0,
+                          "description": "Tasks of flows that wait for others."
+                        },
                         "working": {
                           "type": "integer",
                           "minimum": 0
@@ -9253,6 +9276,7 @@ export const openapi: OpenApiDocument = {
                       "required": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "rejected",
                         "oldestAge",
@@ -9307,6 +9331,11 @@ export const openapi: OpenApiDocument = {
           "delayed": {
             "type": "integer",
             "minimum": 0
+          },
+          "blocked": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks of flows that wait for others."
           },
           "working": {
             "type": "integer",
@@ -9377,6 +9406,7 @@ export const openapi: OpenApiDocument = {
           "queue",
           "pending",
           "delayed",
+          "blocked",
           "working",
           "rejected",
           "oldestAge",
@@ -9489,6 +9519,11 @@ export const openapi: OpenApiDocument = {
                     "delayed": {
                       "type": "integer",
                       "minimum": 0
+                    },
+                    "blocked": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Tasks of flows that wait for others."
                     },
                     "working": {
                       "type": "integer",
@@ -9787,6 +9822,7 @@ export const openapi: OpenApiDocument = {
                     "queue",
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "rejected",
                     "oldestAge",
