@@ -8,18 +8,17 @@ local items = ARGV -- then for each that is read, at most 1,000: id
 --          `bytes`, the last ones, then for each that was read: id, state ('completed', 'rejected', or '':
 --          it has not ended, or is not known), changing record}
 
-local ids, text, size = {}, '', 0
+local waits_for = id ~= '' and redis.call('HGET', tasks, '~p:' .. id) or ''
+local flow, ids, size = string.match(id, '{.*}$'), {}, 0
 for i = 4, #items do
   ids[#ids + 1] = items[i]
 end
-if id ~= '' then
-  text = redis.call('HGET', tasks, '~p:' .. id) or ''
-  local flow = string.match(id, '{.*}$') or ''
-  for number, name in string.gmatch(text, ',"?([^",]+)"?,"([^"/]+)/?%d*"%]') do
-    ids[#ids + 1] = name == queue and number .. flow or nil
+for number, name in string.gmatch(waits_for, ',"?([^",]+)"?,"([^"/]+)/?%d*"%]') do
+  if name == queue then
+    ids[#ids + 1] = number .. flow
   end
 end
-local reply, READ = { 'ok', text, 0 }, 50
+local reply, READ = { 'ok', waits_for, 0 }, 50
 for first = 1, #ids, READ do
   if size >= tonumber(bytes) then
     reply[3] = #ids - first + 1

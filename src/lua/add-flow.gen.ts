@@ -142,6 +142,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and r and JT(f,{p[3],p[1]},o.now,i)
 return{'ok',w and 1 or 0,1}
 `;
   },
-  sha1: "6dcf509dd44973a3aada4a0ae316107dd23a4eee",
-  keyLockingSha1: "3cde5337bb0c2e39a5660c4ceb02fe8fa9fcfbbb",
+  sha1: "6d131d1a6af8d6a77f2fd22d0be6fbc3f4d8660c",
+  keyLockingSha1: "abc1b6c577e4cb7b1342105b9d92789028e09248",
 };

@@ -143,6 +143,6 @@ ${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "247323209c578592025fe6c39e747bf78bf1ca8c",
-  keyLockingSha1: "d99373dc19014a555c196fa27301d7e40efd9889",
+  sha1: "b2d001277da43a282513ded3aaab00a6e037086a",
+  keyLockingSha1: "20b170d9d929a75df62d811adb97ce0157df9bac",
 };

@@ -186,6 +186,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DH}${$KR}${$KT}${$KX}return KX(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "7d5b16009d493c7d54a0391b189605bab3409ba6",
-  keyLockingSha1: "7f489741a69abb02a5e474fcb12065ae83a4323d",
+  sha1: "5b2032822ccf0c1a66c4033d7ebe8a91a46d506c",
+  keyLockingSha1: "99e4b73a4ff3b82a31b8ac692d899039c3a63286",
 };

@@ -128,6 +128,6 @@ end
 ${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LA}return LA(q,v,0)or KW(q,j,'created',l,s.due)
 `;
   },
-  sha1: "23538f7724f16a609bdfec0b2b0a61beb88bf60f",
-  keyLockingSha1: "a26da6bc4b7a75e2a40e0abc983685cbd0d6f725",
+  sha1: "0f155cdc61bf02efe00017ca90f61caa8a899be7",
+  keyLockingSha1: "7e2ae18fe30aa5840b431dbd9a2dec4467f7ae14",
 };

@@ -163,6 +163,6 @@ end
 ${$DH}${$KR}${$KT}${$KX}return KX(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "f99d90af321e6ef497c7161cc939049e73689217",
-  keyLockingSha1: "9ef9c5ba882342656c55fdf7293a2bca9d89b214",
+  sha1: "fbded44796e77da0d690b29ffd155537a933e524",
+  keyLockingSha1: "be35e2de3d0c1f604aac6fa8fb491e09cdfb84fa",
 };

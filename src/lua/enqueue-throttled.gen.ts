@@ -132,6 +132,6 @@ end
 ${$DH}${$KR}${$KT}${$KX}return KX(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "c133c92dc08e82d476edd4a5e8bb646de1cfb4f0",
-  keyLockingSha1: "52e23af1a5708c98958d39333df3d33fcaf24932",
+  sha1: "5b4e0a24ae4ec6f781ec5465cd7a573087a8adc5",
+  keyLockingSha1: "c8b4c48ca422ca22f0e6e492ddab4fb0c1b452f2",
 };

@@ -104,6 +104,6 @@ and JT(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KO.outbox)}
 `;
   },
-  sha1: "94cb9fc96cca52481b01a61f787bc795b946ae1f",
-  keyLockingSha1: "5b3ef2d99113ec3c024c7261d63de874c5379283",
+  sha1: "f426e5572b963c02e3951b796096cd2e5ee82e7b",
+  keyLockingSha1: "1c158725586aea0816ec5ccfc5314c900fb1c12d",
 };

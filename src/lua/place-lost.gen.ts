@@ -157,6 +157,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "40ab24b9b046b26b13d197732ef402c9f482f9b3",
-  keyLockingSha1: "deb8f11cd80c5e6e42dd4ec6253c682b542c2aeb",
+  sha1: "1469d93c472687d680672f48c5b3f9f169bd9993",
+  keyLockingSha1: "8f8967b5cb5314d2b9336f29ef030ab11254f7ae",
 };

@@ -235,6 +235,6 @@ end
 return aa or v
 `;
   },
-  sha1: "a30a9421a6987bb23dec04a6073beda9f7049155",
-  keyLockingSha1: "13f9ce289999e6aef7f25f7f5911247a04fc5e2a",
+  sha1: "c9a522eecfa0e1f747e99e73ebecd412b415dad3",
+  keyLockingSha1: "12ebaf3142a22b4b976795519e6cd4fbb0bfa2f1",
 };

@@ -147,6 +147,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "6a432e0dafe9b607f5e143a908425dde080531ea",
-  keyLockingSha1: "bafafbcafa39954f7b5f09fd095808cc025dd3d8",
+  sha1: "ca17fe0d65e7d7d2b7044fb4e84c811eda8e7f3a",
+  keyLockingSha1: "b193fceee9c6cfa0532cae1604591e88fe6c2fe8",
 };

@@ -188,6 +188,6 @@ end
 return am
 `;
   },
-  sha1: "e06b6a8b52c5cbb3e0ab2944245d39c0f7f145c9",
-  keyLockingSha1: "d816cb18a83061e07c18d345ca79b906a0fe7fb0",
+  sha1: "1f1cce9bf5b0fe4f195d57887c10ce3f7c7433f5",
+  keyLockingSha1: "f88941c6afb630da1f2897a70647e071eb713343",
 };

@@ -93,6 +93,6 @@ ${$CZ}${$AK}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$
 ${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
 `;
   },
-  sha1: "aa7e3bd268582e9f3254f376ddeba6f8b7bea338",
-  keyLockingSha1: "059aa8db05c4778cda42e2a006928c3db359fead",
+  sha1: "bb1dc47269b2af0f58d0b26192613e0110f211f4",
+  keyLockingSha1: "3b4060d17afc843592a58734b31aadda5cc7573e",
 };

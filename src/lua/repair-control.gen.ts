@@ -129,6 +129,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "400ace961ab78361c95643d13257e2694dfb50c8",
-  keyLockingSha1: "c39b16c7cc383c242b8167ac31593d1f3290f361",
+  sha1: "c86dd09b55141f16f759cf011979a507f6e4b0ef",
+  keyLockingSha1: "5ba443c464a11242781420926353e9d3a7691277",
 };

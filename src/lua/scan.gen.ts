@@ -205,6 +205,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "00026be45bc0b6329e756f9ffb3996aa31ecc735",
-  keyLockingSha1: "cb617947456a7aacd37065334374761b33880d60",
+  sha1: "0c25ed4680e73f9cae087452c17f9675fbae8390",
+  keyLockingSha1: "43d505b0fb9225db18d7bc1a319a4ccfc4dd3c8b",
 };

@@ -99,6 +99,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local q=p and JT(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "9092058aa55e309182d8a57e37d1fff0fcc21e2c",
-  keyLockingSha1: "4087e1c17eb049b65518e7c57016cb07bea2205a",
+  sha1: "151db6abf6c8100b85446943a8c2c586fb19c74a",
+  keyLockingSha1: "4c75ddc1f07c4bac54b1e33c190b39f79d8bc6b2",
 };

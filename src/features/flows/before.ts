@@ -70,7 +70,7 @@ async function readNodes(
 ): Promise<readonly Found[]> {
   const found: Found[] = [];
   for (const slice of slicesOf(ids, MOST_NODES)) {
-    for (let rest = slice; rest.length > 0; ) {
+    for (let rest = slice; rest.length > 0;) {
       const items = rest.map((id) => ({ id }));
       const args = { id: "", queue: "", bytes: String(MOST_BYTES) };
       const reply = await store.find(

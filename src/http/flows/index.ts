@@ -3,7 +3,24 @@ import { linked } from "../../features/linked/index.ts";
 import { flowsPart as sweepPart } from "../../features/flows/index.ts";
 import type { FlowsPart } from "./part.ts";
 
-export * from "../../features/flows/index.ts";
+export {
+  type AddedFlow,
+  type After,
+  type Before,
+  type EdgeOn,
+  flow,
+  type FlowItem,
+  type FlowNodeReport,
+  type FlowOptions,
+  type FlowReport,
+  type FlowState,
+  type FlowTask,
+  type InnerFlow,
+  type QueueOfFlow,
+} from "../../features/flows/index.ts";
+export type { FlowBatch, FlowLeases } from "../../open/flows/flow-source.ts";
+export type { FlowCalls } from "../../open/flows/flow-tasks.ts";
+export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";
 export type { FlowsPart } from "./part.ts";
 
 /**

@@ -6,7 +6,7 @@ import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
 import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "../parts/wait-again-later.gen.ts";
-import { $AZ_, $BO_ } from "../linked/parts.gen.ts";
+import { $AZ_, $BO_, $BM_ } from "../linked/parts.gen.ts";
 import { $KK } from "../parts/blocked.gen.ts";
 import { $KL } from "../parts/blocked-gate.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
@@ -21,8 +21,8 @@ export const dequeue: Script = {
   name: "dequeue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1604)}${$KK}${$BO_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16154)}${source.slice(866, 1072)}${source.slice(16360, 18006)}${source.slice(1664, 1950)}${source.slice(18292, 19906)}${source.slice(2297, 2308)}${source.slice(19917, 29139)}${source.slice(1950, 2018)}${source.slice(29207, 29585)}${source.slice(1072, 1487)}${source.slice(30000, 39301)}${source.slice(2308, 2684)}${source.slice(39677, 43190)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AZ_}${$AE_}${$KK}${$KL}${$KM}${$BO_}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${source.slice(43190, 43213)}`;
+    return `${source.slice(0, 1604)}${$KK}${$BO_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16154)}${source.slice(866, 1072)}${source.slice(16360, 18006)}${source.slice(1664, 1950)}${source.slice(18292, 19906)}${source.slice(2297, 2308)}${source.slice(19917, 29139)}${source.slice(1950, 2018)}${source.slice(29207, 29585)}${source.slice(1072, 1487)}${source.slice(30000, 39301)}${source.slice(2308, 2684)}${source.slice(39677, 43190)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AZ_}${$AE_}${$KK}${$KL}${$KM}${$BO_}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${$BM_}${source.slice(43190, 43213)}`;
   },
-  sha1: "57c20dec1b3a4018746eb051875ca39cda2f2e2c",
-  keyLockingSha1: "7a87cb5f7dc44d06c0af92f433b5dda3bd742f03",
+  sha1: "84b14fae90ed2b8e4d21ee8360327df4afbdddd1",
+  keyLockingSha1: "f2840421351100eb13d4c076925b540e6dccaf84",
 };

@@ -214,6 +214,7 @@ if u then
 FK(k,'ZADD delayed',HH(q,u),p)
 else
 X(k,p,q,'back')
+k.keys.has_released=true
 end
 BZ(k,'released',p)
 end

@@ -1,12 +1,12 @@
 /** The calls of a task that concern its flow. */
+import { type Before, readBefore, type ReadQueue } from "../../features/flows/index.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
-import type { Before, ReadQueue } from "../../features/flows/index.ts";
 
 /** What a task has that may belong to a flow. */
 export interface FlowCalls {
   /**
    * Reads what has become of the tasks and inner flows that it waited for. One request for each of their queues.
-   * @returns by their refs; empty for a task of no flow. Those of inner flows have a state only
+   * @returns by their refs; empty for a task of no flow. Inner flows have only a state
    * @throws {SluiceError} `undecryptable`, or a fault of the transport
    * @example const { fetch } = await task.before();
    */
@@ -16,7 +16,7 @@ export interface FlowCalls {
 /** The queues of a flow, as a task of one of them sees them. */
 export interface FlowQueues {
   readonly own: ReadQueue;
-  /** Another queue by its name. */
+  /** Another queue, by its name. */
   readonly queueOf: (name: string) => ReadQueue;
 }
 
@@ -26,10 +26,6 @@ const OF_FLOW = /^[^{]+\{.+@.+\}$/;
 /** The calls of a task. They send nothing for a task of no flow. */
 export function flowCalls({ id }: { readonly id: string }, { own, queueOf }: FlowQueues): FlowCalls {
   return {
-    async before(options) {
-      if (!OF_FLOW.test(id)) return {};
-      const { readBefore } = await import("../../features/flows/index.ts");
-      return readBefore(id, own, queueOf, options);
-    },
+    before: async (options) => (OF_FLOW.test(id) ? readBefore(id, own, queueOf, options) : {}),
   };
 }
