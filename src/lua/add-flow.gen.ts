@@ -52,12 +52,13 @@ import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
 import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
@@ -65,6 +66,64 @@ import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
+const $KJ = `local function KJ(a,b,c)
+local d,e,f=false,{},{}
+for j=c+1,#b,3 do
+local k,l,m=unpack(b,j,j+2)
+if l=='~'then
+FJ(a,'HSET tasks',k,m)
+elseif l=='~l'then
+local n,o=string.match(k,'^(~F:[^ ]+) (.*)$')
+local p=redis.call('HGET',a.keys.tasks,n)
+if p and not string.find(','..p..',',','..o..',',1,true)then
+FJ(a,'HSET tasks',k,m)
+FJ(a,'HSET tasks',n,p..','..o)
+end
+elseif string.sub(l,1,1)=='~'then
+if l=='~x'then
+FJ(a,'HSET tasks',k,m)
+end
+FJ(a,'ZADD expiry',KL.blocked,k)
+else
+local n='2;'..AH(a.now)..m
+local o=GK(n,nil)
+f[#f+1]={id=k,edges=l,fixed=n,task=o}
+AK(e,l==''and o or nil)
+end
+end
+CR(a,e)
+for j,k in ipairs(f)do
+local l,m,n=k.id,k.task,k.edges
+FJ(a,'HSET tasks',l,k.fixed)
+BY(a,'enqueued',l)
+local o=tonumber(GF(k.fixed).flow_delay or 0)
+m.flow_delay=o>0 and AH(o)or nil
+if n~=''then
+local p,q=string.gsub(n,'[cer]','')
+m.edges=AH(q)..',0,'..n
+FJ(a,'ZADD delayed',HG(m,KL.blocked),l)
+FJ(a,'HSET tasks','.'..l,GN(m,''))
+elseif o>0 then
+FJ(a,'ZADD delayed',HG(m,a.now+o),l)
+FJ(a,'HSET tasks','.'..l,GN(m,''))
+else
+X(a,l,m,'back')
+d=true
+end
+end
+return#f,d
+end
+`;
+const $KK = `local function KK(a,b,c,d)
+FJ(a,'HSET tasks','~nodes',AH(tonumber(c or 0)+d))
+FQ(a)
+local e=FR(a,{['~stats']=b,['~nodes']=c})
+if not e then
+FS(a)
+end
+return e
+end
+`;
 export const addFlow: Script = {
   name: "addFlow",
   get source() {
@@ -78,70 +137,43 @@ local g=KEYS[7]
 local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
-local k=ARGV
-local l,m=3,3
+local k=ARGV[4]
+local l=ARGV
+local m=4
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g)
 ${$AH}${$FM}${$FN}${$AI}${$AJ}local o=FN(n,AJ(h))
-local p=redis.call('HMGET',f,'~set','~stats','~wake','~ghosts','~dropped','~nodes')
-${$DF}${$FZ}${$DH}${$DK}${$FO}${$FO_}${$FZ_}if FO(o,p[1],p[2])then
+local p=l[m+1]
+local q=redis.call('HMGET',f,'~set','~stats','~wake','~ghosts','~dropped','~nodes',p)
+${$DF}${$FZ}${$DH}${$DK}${$FO}${$FO_}${$FZ_}if FO(o,q[1],q[2])then
 return{'newer_schema'}
 end
-local q=redis.call('HGET',f,k[l+1])
-if q then
-${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FX}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}local r=GK(q,redis.call('HGET',f,'.'..k[l+1]))
+if q[7]and string.sub(p,1,1)~='~'then
+${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FX}${$GB_}${$GC_}${$GD_}${$GF_}${$GI_}${$GK_}local r=GK(q[7],redis.call('HGET',f,'.'..p))
 return{'ok',0,r.producer_token==j and 1 or 0}
 end
-local r,s,t=false,{},{}
-${$GA}${$CY}${$AK}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$FX}${$HG}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HI_}${$KJ}${$HI__}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GI_}${$GK_}${$GN_}for x=l+1,#k,m do
-local y,z,aa=unpack(k,x,x+m-1)
-if z=='~'then
-FJ(o,'HSET tasks',y,aa)
-if string.sub(y,1,3)=='~x:'then
-FJ(o,'ZADD expiry',KJ.blocked,y)
+local r={}
+${$AK}for v=m+1,#l,3 do
+AK(r,l[v+1]=='~s'and l[v]or nil)
 end
-else
-local ab='2;'..AH(o.now)..aa
-local ac=GK(ab,nil)
-t[#t+1]={id=y,edges=z,fixed=ab,task=ac}
-AK(s,z==''and ac or nil)
+${$AG}${$AP}for v,w in ipairs(AP('ZMSCORE',g,r))do
+if not w then
+return{'lost'}
 end
 end
-CR(o,s)
-for x,y in ipairs(t)do
-local z,aa,ab=y.id,y.task,y.edges
-FJ(o,'HSET tasks',z,y.fixed)
-BY(o,'enqueued',z)
-local ac=tonumber(GF(y.fixed).flow_delay or 0)
-aa.flow_delay=ac>0 and AH(ac)or nil
-if ab~=''then
-local ad,ae=string.gsub(ab,'[ce]','')
-aa.edges=AH(ae)..',0,'..ab
-FJ(o,'ZADD delayed',HG(aa,KJ.blocked),z)
-FJ(o,'HSET tasks','.'..z,GN(aa,''))
-elseif ac>0 then
-FJ(o,'ZADD delayed',HG(aa,o.now+ac),z)
-FJ(o,'HSET tasks','.'..z,GN(aa,''))
-else
-X(o,z,aa,'back')
-r=true
-end
-end
-local u={['~ghosts']=p[4],['~dropped']=p[5]}
+${$GA}${$CY}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$FX}${$HG}${$FU}${$FV}${$HI}${$GV}${$KD}${$CR_}${$X_}${$HI_}${$KL}${$KJ}${$HI__}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GI_}${$GK_}${$GN_}local s,t=KJ(o,l,m)
+local u={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
-${$FK}${$DU}${$DV}${$DW}${$EG}if DW(o.settings,n,u,EG(o))then
+${$FK}${$DU}${$DV}${$DW}${$EG}if k=='1'and DW(o.settings,n,u,EG(o))then
 return{'full'}
 end
-FJ(o,'HSET tasks','~nodes',AH(tonumber(p[6]or 0)+#t))
-${$AA}${$AL}${$CN}${$CQ}${$AE}${$CB}${$FQ}${$AE_}FQ(o)
-${$AN}${$AS}${$FR}local v=FR(o,{['~stats']=p[2],['~nodes']=p[6]})
+${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FR}${$AE_}${$KK}${$FH_}${$FS_}local v=KK(o,q[2],q[6],s)
 if v then
 return v
 end
-${$AO}${$AU}${$FH}${$FL}${$FS}${$FH_}${$FS_}FS(o)
-${$JN}${$JO}${$JQ}${$JP}${$JS}local w=i~=''and r and JS(f,{p[3],p[1]},o.now,i)
-return{'ok',w and 1 or 0,1}
+${$JN}${$JO}${$JQ}${$JP}${$JS}local w=i~=''and t and JS(f,{q[3],q[1]},o.now,i)
+return{'ok',w and 1 or 0,2}
 `;
   },
-  sha1: "27b46db88be382bab5f0318c0012ea57a4607ae7",
-  keyLockingSha1: "5337eab173747bf5c462c114f3f07ed364244580",
+  sha1: "e9348cddba3b1d8cf17a3462ef658418d5870a0e",
+  keyLockingSha1: "57e3c24915c3100640fe33bffc75ec6fda161b7b",
 };

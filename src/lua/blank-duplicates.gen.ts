@@ -58,6 +58,7 @@ import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $HK } from "./parts/revoke.gen.ts";
 import { $DL } from "./parts/newer-settings.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
 import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KF, $JG_, $JH_ } from "./parts/rare.gen.ts";
@@ -68,7 +69,7 @@ import { $JM } from "./parts/repair-entries.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $KE } from "./parts/in-line.gen.ts";
@@ -139,10 +140,10 @@ AK(v,y[ac])
 HR(p,'two_places',x.id)
 end
 end
-${$GA}${$CY}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$GT}${$HO}${$HS}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$JC}${$JB}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KE}${$KF}${$JG_}${$JH_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local x=JM(p,u,w)or ID(p,v)
+${$GA}${$CY}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$GV}${$GT}${$HO}${$HS}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$JC}${$JB}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KE}${$KF}${$JG_}${$JH_}${$KL}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local x=JM(p,u,w)or ID(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "c7f325ac0f58dd4bd854e03db976e4b61155130a",
-  keyLockingSha1: "ecc2f07399413cd2bf15a184b65b8c4cfe6a5fe5",
+  sha1: "8d7f88a6c97d4d38e47630a48f58594fb7df8afe",
+  keyLockingSha1: "013936f3fe022e5f0a8fe200f939a983b0e0ae91",
 };

@@ -311,6 +311,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "0e4709cadb59577f3bf6767892e9798a2c1802f7",
-  keyLockingSha1: "71bc4625042ff670e4e6b22ec6aedbd4d66d13e9",
+  sha1: "18c962888eaaa3b8155082ccba1b2af16721d913",
+  keyLockingSha1: "b26cc001cc022d1e9ecd0f2af72788e2fa798687",
 };

@@ -172,6 +172,6 @@ end
 return an
 `;
   },
-  sha1: "055c637889f1c437500f7b714c7387d143d4e71c",
-  keyLockingSha1: "81116b5eeb39f9904a07c3898d6a133901aa69e7",
+  sha1: "982ed9c0637f3d7753126abea28568987d39ce26",
+  keyLockingSha1: "91cdf6ffdf6645b930f4bde46608b9a22fce2728",
 };

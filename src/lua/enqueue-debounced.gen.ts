@@ -62,13 +62,14 @@ import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
 import { $DX, $DY, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $JT } from "./parts/enqueue-fields.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $GH } from "./parts/without-payload.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $EF_ } from "./parts/begin-task-later.gen.ts";
@@ -78,10 +79,10 @@ import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 import { $GG_ } from "./parts/has-payload-later.gen.ts";
 import { $GK_ } from "./parts/parse-with-later.gen.ts";
-import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
-import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
-import { $KT } from "./parts/leave-to-owner.gen.ts";
-import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
+import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
+import { $KP, $KR, $KS, $KT, $KU, $KW, $KX } from "./parts/outcomes.gen.ts";
+import { $KV } from "./parts/leave-to-owner.gen.ts";
+import { $KY, $KZ, $LA, $LB } from "./parts/find-task.gen.ts";
 
 export const enqueueDebounced: Script = {
   name: "enqueueDebounced",
@@ -110,17 +111,17 @@ local u=1000
 local v=1048576
 local w=3600000
 ${$AV}local x=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KK}${$KL}${$KQ}local y,z=KQ(x,i,'~D:'..p,l,m,n,o,k)
+${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KM}${$KN}${$KS}local y,z=KS(x,i,'~D:'..p,l,m,n,o,k)
 if not y then
 return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KN}${$KP}${$KR}${$KU}local ad,ae,af=KU(y,j)
+${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$GV}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KP}${$KR}${$KT}${$KW}local ad,ae,af=KW(y,j)
 if ad then
 return ad
 end
-${$GK}${$AQ}${$GG}${$GT}${$GG_}${$GK_}${$KW}local ag,ah=KW(y,ab.id,ab.enqueued_at or'')
+${$GK}${$AQ}${$GG}${$GT}${$GG_}${$GK_}${$KY}local ag,ah=KY(y,ab.id,ab.enqueued_at or'')
 if ah then
 return ah
 elseif ag and ag.has_begun then
@@ -150,42 +151,42 @@ math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
 ak=math.max(ak,ac)
 end
 if s=='first'then
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}KY(y,ag,ag.fixed,ak)
-${$DG}${$KM}${$KO}${$KS}return KS(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}LA(y,ag,ag.fixed,ak)
+${$DG}${$KO}${$KQ}${$KU}return KU(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
 ab.payloads=nil
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}${$KZ}KY(y,ag,KZ(ag,aa.fixed),ak)
-${$DG}${$KM}${$KO}${$KS}return KS(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}${$LB}LA(y,ag,LB(ag,aa.fixed),ak)
+${$DG}${$KO}${$KQ}${$KU}return KU(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
 end
 local al,am=ai()
 if al then
 ab.payloads=AH(am)
 ak=am<u and ak or ac
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}KY(y,ag,al,ak)
-${$DG}${$KM}${$KO}${$KS}return KS(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}LA(y,ag,al,ak)
+${$DG}${$KO}${$KQ}${$KU}return KU(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
 end
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}KY(y,ag,ag.fixed,ac)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}LA(y,ag,ag.fixed,ac)
 end
 if k=='?'then
-${$KT}return KT(y)
+${$KV}return KV(y)
 elseif af and t=='2'then
 return{'seal',''}
 elseif af then
-${$DG}${$KM}${$KO}${$KS}return KS(y,j,'d',l,0,ac+w)
+${$DG}${$KO}${$KQ}${$KU}return KU(y,j,'d',l,0,ac+w)
 end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$KV}local ak=KV(y,ae,0)
+${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$KX}local ak=KX(y,ae,0)
 if ak then
 return ak
 end
 ab.payloads=s=='all'and'1'or nil
-${$DG}${$KM}${$KO}${$KS}return KS(y,j,nil,l,aa.due,aa.due+w)
+${$DG}${$KO}${$KQ}${$KU}return KU(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "a4e3c5d2c39aca1a9dfeb0d4cd35562e12512858",
-  keyLockingSha1: "f9b2374b72f5ce16aca5baa96c57f38704636057",
+  sha1: "ff9b7e38fdeb8db1a39f4379d0b44dcfbe5fdf57",
+  keyLockingSha1: "717336ce1a73f8271914202572d43805eea59d07",
 };

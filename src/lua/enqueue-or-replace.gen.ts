@@ -62,12 +62,13 @@ import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
 import { $DX, $DY, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $JT } from "./parts/enqueue-fields.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $EF_ } from "./parts/begin-task-later.gen.ts";
@@ -77,9 +78,9 @@ import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 import { $GG_ } from "./parts/has-payload-later.gen.ts";
 import { $GK_ } from "./parts/parse-with-later.gen.ts";
-import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
-import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
-import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
+import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
+import { $KP, $KR, $KS, $KT, $KU, $KW, $KX } from "./parts/outcomes.gen.ts";
+import { $KY, $KZ, $LA, $LB } from "./parts/find-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -100,34 +101,34 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 ${$AV}local p=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KK}${$KL}${$KQ}local q,r=KQ(p,i,'~I:'..l,l,m,n,o,k)
+${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KM}${$KN}${$KS}local q,r=KS(p,i,'~I:'..l,l,m,n,o,k)
 if not q then
 return r
 end
 local s,t=q.draft,q.plan.now
-${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KN}${$KP}${$KR}${$KU}local u,v,w=KU(q,j)
+${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$GV}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KP}${$KR}${$KT}${$KW}local u,v,w=KW(q,j)
 if u then
 return u
 elseif k=='?'and not w then
 return{'unknown'}
 elseif w then
-${$GK}${$AQ}${$GG}${$GT}${$GG_}${$GK_}${$KW}local x,y=KW(q,l,nil)
+${$GK}${$AQ}${$GG}${$GT}${$GG_}${$GK_}${$KY}local x,y=KY(q,l,nil)
 if y then
 return y
 elseif not x or x.has_begun then
-${$DG}${$KM}${$KO}${$KS}return KS(q,j,'d',l,0,t)
+${$DG}${$KO}${$KQ}${$KU}return KU(q,j,'d',l,0,t)
 end
 local z=x.due>t
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}${$KZ}KY(q,x,KZ(x,s.fixed),s.due)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}${$LB}LA(q,x,LB(x,s.fixed),s.due)
 local aa,ab=q.plan,z and s.due<=t and 1 or 0
 ${$DU}${$DV}${$DW}if DW(aa.settings,p,q.stored,ab)then
 return{'full'}
 end
-${$DG}${$KM}${$KO}${$KS}return KS(q,j,'r',l,s.due,t)
+${$DG}${$KO}${$KQ}${$KU}return KU(q,j,'r',l,s.due,t)
 end
-${$GK}${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$GK_}${$KV}return KV(q,v,0)or KR(q,j,'created',l,s.due)
+${$GK}${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$GK_}${$KX}return KX(q,v,0)or KT(q,j,'created',l,s.due)
 `;
   },
-  sha1: "9390450fc1a2552b865cad7acc344fda59d8de4d",
-  keyLockingSha1: "d912cf22a6211c289b1f8b8ea40b3d0f302a550f",
+  sha1: "f1a15333645a79838050e762396c0fc2314fc780",
+  keyLockingSha1: "badf548e35c1178c8f6448d743a7a1d25746c1a2",
 };

@@ -62,12 +62,13 @@ import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
 import { $DX, $DY, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $JT } from "./parts/enqueue-fields.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $EF_ } from "./parts/begin-task-later.gen.ts";
@@ -77,15 +78,15 @@ import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 import { $GG_ } from "./parts/has-payload-later.gen.ts";
 import { $GK_ } from "./parts/parse-with-later.gen.ts";
-import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
-import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
-import { $KT } from "./parts/leave-to-owner.gen.ts";
-import { $KW, $KX, $KY, $KZ } from "./parts/find-task.gen.ts";
+import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
+import { $KP, $KR, $KS, $KT, $KU, $KW, $KX } from "./parts/outcomes.gen.ts";
+import { $KV } from "./parts/leave-to-owner.gen.ts";
+import { $KY, $KZ, $LA, $LB } from "./parts/find-task.gen.ts";
 
-const $LA = `local function LA(a,b)
+const $LC = `local function LC(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=GA.working then
-KX(a,b)
+KZ(a,b)
 HI(c,d,e,'','rejected','cancelled')
 Z(c)
 elseif not e.cancel_requested then
@@ -120,16 +121,16 @@ local r=ARGV[10]
 local s=ARGV[11]
 local t=604800000
 ${$AV}local u=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KK}${$KL}${$KQ}local v,w=KQ(u,i,'~S:'..p,l,m,n,o,k)
+${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KM}${$KN}${$KS}local v,w=KS(u,i,'~S:'..p,l,m,n,o,k)
 if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KN}${$KP}${$KR}${$KU}local aa,ab,ac=KU(v,j)
+${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$GV}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KP}${$KR}${$KT}${$KW}local aa,ab,ac=KW(v,j)
 if aa then
 return aa
 end
-${$GK}${$AQ}${$GG}${$GT}${$GG_}${$GK_}${$KW}local ad,ae=KW(v,y.id,y.enqueued_at or'')
+${$GK}${$AQ}${$GG}${$GT}${$GG_}${$GK_}${$KY}local ad,ae=KY(v,y.id,y.enqueued_at or'')
 if ae then
 return ae
 elseif ad and ad.has_begun and(q=='waiting'or r=='replace')then
@@ -139,30 +140,30 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KX}${$KY}${$KZ}KY(v,ad,KZ(ad,x.fixed),x.due)
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GQ}${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$GS}${$AB_}${$KZ}${$LA}${$LB}LA(v,ad,LB(ad,x.fixed),x.due)
+${$DG}${$KO}${$KQ}${$KU}return KU(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
+${$DG}${$KO}${$KQ}${$KU}return KU(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
 return{'seal',''}
 elseif ac then
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,'d',l,0,z+t)
+${$DG}${$KO}${$KQ}${$KU}return KU(v,j,'d',l,0,z+t)
 elseif ad and r=='cancel'then
 if ad.task.state==GA.waiting and ad.due<=z then
 af=1
 end
-${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$AB_}${$KX}${$LA}LA(v,ad)
+${$Y}${$Z}${$DA}${$AB}${$DC}${$DD}${$DE}${$AB_}${$KZ}${$LC}LC(v,ad)
 end
 if k=='?'then
-${$KT}return KT(v)
+${$KV}return KV(v)
 end
-${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$KV}local ag=KV(v,ab,af)
+${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$KX}local ag=KX(v,ab,af)
 if ag then
 return ag
 end
-${$DG}${$KM}${$KO}${$KS}return KS(v,j,nil,l,x.due,math.max(z,x.due)+t)
+${$DG}${$KO}${$KQ}${$KU}return KU(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "e31592221a1f65f4d17d90cc889f6ea20307d737",
-  keyLockingSha1: "bfd09207a1dd10f19ea38c13553d645e7cee37ed",
+  sha1: "2a2b2e92e147668d70e11c317ad142ea2ebcafbb",
+  keyLockingSha1: "4a0c856be6b7f82735d933d3a6b8f2531799a6e4",
 };

@@ -58,11 +58,12 @@ import { $DU } from "./parts/remaining.gen.ts";
 import { $DV, $FR } from "./parts/places-left.gen.ts";
 import { $DW, $EG } from "./parts/exceeds-max-pending.gen.ts";
 import { $DX, $DY, $EA, $EB, $EC, $ED, $EE, $GS, $EF, $JT } from "./parts/enqueue-fields.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $EF_ } from "./parts/begin-task-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
@@ -70,8 +71,8 @@ import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
 import { $GK_ } from "./parts/parse-with-later.gen.ts";
-import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
-import { $KN, $KP, $KQ, $KR, $KS, $KU, $KV } from "./parts/outcomes.gen.ts";
+import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
+import { $KP, $KR, $KS, $KT, $KU, $KW, $KX } from "./parts/outcomes.gen.ts";
 
 export const enqueueThrottled: Script = {
   name: "enqueueThrottled",
@@ -96,12 +97,12 @@ local q=ARGV[9]
 local r=ARGV[10]
 local s=ARGV[11]
 ${$AV}local t=AV(a,b,c,d,nil,e,f,g,h)
-${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KK}${$KL}${$KQ}local u,v=KQ(t,i,'~T:'..p,l,m,n,o,k)
+${$DF}${$AH}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$FM}${$FN}${$DH}${$DK}${$FO}${$FI}${$FJ}${$U}${$V}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AI}${$AP}${$CM}${$CP}${$CR}${$FX}${$FY}${$DX}${$DY}${$EA}${$KD}${$FO_}${$CR_}${$GB_}${$GD_}${$FZ_}${$GF_}${$KM}${$KN}${$KS}local u,v=KS(t,i,'~T:'..p,l,m,n,o,k)
 if not u then
 return v
 end
 local w,x,y=u.draft,u.key,u.plan.now
-${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KN}${$KP}${$KR}${$KU}local z,aa,ab=KU(u,j)
+${$GA}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$JN}${$JO}${$JQ}${$EB}${$EC}${$ED}${$EE}${$FR}${$GV}${$JP}${$JT}${$X_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${$KP}${$KR}${$KT}${$KW}local z,aa,ab=KW(u,j)
 if z then
 return z
 elseif k=='?'then
@@ -115,7 +116,7 @@ local af,ag=DQ(ac,ad,ae,0)
 local ah,ai,aj=DP(ac)
 if ab or(s=='drop'and(af<1 or ae>y))then
 local ak=ae+ai+2*aj
-${$DG}${$KM}${$KO}${$KS}return KS(u,j,'d',ab and l or x.id,0,ak)
+${$DG}${$KO}${$KQ}${$KU}return KU(u,j,'d',ab and l or x.id,0,ak)
 elseif af<1 then
 ae=ag
 end
@@ -125,13 +126,13 @@ x.last_at=AH(ae)
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
-${$GK}${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$GK_}${$KV}local an=KV(u,aa,0)
+${$GK}${$GQ}${$DU}${$DV}${$DW}${$GS}${$EF}${$EG}${$EF_}${$GK_}${$KX}local an=KX(u,aa,0)
 if an then
 return an
 end
-${$DG}${$KM}${$KO}${$KS}return KS(u,j,nil,l,w.due,ae+ai+2*aj)
+${$DG}${$KO}${$KQ}${$KU}return KU(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "ee444ba92b16d75b01be76499f086b1840d3f97a",
-  keyLockingSha1: "a9e02f6e71019e0be45d6bbe6ca2b0890c69ee1f",
+  sha1: "7bfe523af023ae4bcbddfac44375b39cd5fa8506",
+  keyLockingSha1: "2973e1742cfe56ee4c7638fa3b981db3a545223b",
 };

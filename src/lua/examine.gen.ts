@@ -308,6 +308,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "96c68dff6d2e17ad8c34cc0ca73f391605a4f9b0",
-  keyLockingSha1: "b966b0649df6168a90ef55e507766c7013e7c3e7",
+  sha1: "b3bd90c71feed7b9a4d74086c5c168bc76a3b2e9",
+  keyLockingSha1: "a4a2d942a40fa69739e9d9f696717d940feb9c88",
 };

@@ -57,12 +57,13 @@ import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $HK } from "./parts/revoke.gen.ts";
 import { $JV } from "./parts/lost-for.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
@@ -104,7 +105,7 @@ k
 )
 ${$AH}${$AI}${$AJ}local q=AJ(l)
 local r={'ok',0,0,0,0}
-${$DF}${$GA}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FM}${$FN}${$DH}${$DK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$JV}${$KA}${$KB}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GI_}${$GK_}${$GN_}local s,t,u,v,w=
+${$DF}${$GA}${$CY}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FM}${$FN}${$DH}${$DK}${$FO}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$JV}${$KA}${$KB}${$GV}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GI_}${$GK_}${$GN_}local s,t,u,v,w=
 KB(p,m,q,tonumber(n),r,'taken_back')
 if v then
 return v
@@ -138,6 +139,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "9490d0124d0172684188ad398db139a1a15ee7c7",
-  keyLockingSha1: "5099accb23f878f98ee206bc30876e58e25e0dbc",
+  sha1: "df48fdef9296a8186a4cfd533002f014c3d90803",
+  keyLockingSha1: "24e16879e0fd152d63ffebfbc47c35b1e9454a2f",
 };

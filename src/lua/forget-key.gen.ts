@@ -13,7 +13,7 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $FZ_ } from "./parts/newer-later.gen.ts";
-import { $KK, $KL, $KM, $KO } from "./parts/key-fields.gen.ts";
+import { $KM, $KN, $KO, $KQ } from "./parts/key-fields.gen.ts";
 
 export const forgetKey: Script = {
   name: "forgetKey",
@@ -29,24 +29,24 @@ local k=redis.call('HMGET',a,unpack(j))
 ${$FZ}${$FZ_}if FZ(k[1])or FZ(k[2])or FZ(k[3])then
 return{'newer_schema'}
 end
-${$DF}${$KK}${$KL}local l=KL(k[1])
+${$DF}${$KM}${$KN}local l=KN(k[1])
 local m=string.match(l.calls,' '..string.gsub(e,'%-','%%-')..'=f(%d)')
 if m then
 return{'ok',tonumber(m)}
 end
-${$AK}${$AF}${$AL}${$DG}${$KM}for q,r in ipairs(j)do
-local s=KL(k[q])
+${$AK}${$AF}${$AL}${$DG}${$KO}for q,r in ipairs(j)do
+local s=KN(k[q])
 if s.id~=''or s.used then
 g=1
 end
 if q>1 and k[q]then
-AK(h,r,KM({id='',calls=s.calls}))
+AK(h,r,KO({id='',calls=s.calls}))
 AK(i,AH(f+AF),r)
 end
 end
 local n={id='',calls=l.calls}
-${$KO}KO(n,e,'f',AH(g),64000)
-AK(h,j[1],KM(n))
+${$KQ}KQ(n,e,'f',AH(g),64000)
+AK(h,j[1],KO(n))
 AK(i,AH(f+AF),j[1])
 ${$AS}${$AU}local o=AU(a,h)
 if o then
@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "4e9b1f2201659c2aef0adcf5d72c0c07da069491",
-  keyLockingSha1: "4f547a0bf5b259a510be8cba6611d1c6635114cf",
+  sha1: "eb3a8caa30061ba0570fa3d385a0151374de06f9",
+  keyLockingSha1: "320b0b9b4982b374335492e7cc21eb5ec5c5b7ce",
 };

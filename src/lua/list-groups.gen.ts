@@ -116,6 +116,6 @@ end
 return w
 `;
   },
-  sha1: "df690e37d81340273ed0d8765b0dc98f9a667afd",
-  keyLockingSha1: "33966897f8225dd96b97a0dedb72fe87b05178e5",
+  sha1: "829c4f71bf25e35743e4f11dffeda03c75a22fb6",
+  keyLockingSha1: "44f52949b6bf14216dd49e2778b6f521ee3ec91d",
 };

@@ -279,6 +279,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "65450dfe74a1ca6a4a40d5bf2d917396a9044726",
-  keyLockingSha1: "64a638e562e64f61119bd1632e73877e666e727c",
+  sha1: "69eca2bd7ee726efe09774b993740cff0f64dcf0",
+  keyLockingSha1: "70b0a54e9bb7db8467136baf791adcf454d66df3",
 };

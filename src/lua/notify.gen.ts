@@ -46,12 +46,13 @@ import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -79,7 +80,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DF}${$GA}${$CY}${$AK}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$HG}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HI_}${$KJ}${$HI__}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local r,s=KJ.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DF}${$GA}${$CY}${$AK}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$HG}${$FU}${$FV}${$HI}${$GV}${$KD}${$CR_}${$X_}${$HI_}${$KL}${$HI__}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local r,s=KL.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$FZ}${$FO}${$FO_}${$FZ_}if FO(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -88,12 +89,12 @@ local t=0
 for x=m+1,#l,n do
 local y,z,aa,ab=unpack(l,x,x+n-1)
 if p.nodes[y].found then
-KJ.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
+KL.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
 t=t+1
 end
 end
-KJ.follow_changes(p)
+KL.follow_changes(p)
 ${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FQ}${$FH}${$FL}${$FS}${$AE_}${$FH_}${$FS_}local u=FS(p)
 if u then
 return u
@@ -101,9 +102,9 @@ end
 ${$JN}${$JO}${$JQ}${$JP}${$JS}local v=k~=''
 and redis.call('EXISTS',a,b)>0
 and JS(g,{r[3],r[1]},p.now,k)
-return{'ok',v and 1 or 0,t,unpack(KJ.outbox)}
+return{'ok',v and 1 or 0,t,unpack(KL.outbox)}
 `;
   },
-  sha1: "8353aed415b9962708a6a21e421bb9c815b5b93e",
-  keyLockingSha1: "45486307adc099e2720892a11b69ebb306c476f1",
+  sha1: "6e32c531f001aa8f4be94a83e9c104298f92af86",
+  keyLockingSha1: "ed46cbc089718fa2d89ca834a9fd1e390ea0503a",
 };

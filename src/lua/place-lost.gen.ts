@@ -58,6 +58,7 @@ import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $HK } from "./parts/revoke.gen.ts";
 import { $DL } from "./parts/newer-settings.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
 import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KF, $JG_, $JH_ } from "./parts/rare.gen.ts";
@@ -67,7 +68,7 @@ import { $JM } from "./parts/repair-entries.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $KE } from "./parts/in-line.gen.ts";
@@ -144,7 +145,7 @@ local ac=z.state==GA.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and HY(p,x)
 end
-${$GB}${$GF}${$GK}${$FO}${$HC}${$AF}${$BY}${$GQ}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$GT}${$HO}${$HS}${$HX}${$HZ}${$IA}${$IB}${$IC}${$JC}${$JB}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$FO_}${$CR_}${$HH_}${$HI_}${$AE_}${$KE}${$KF}${$JG_}${$JH_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GG_}${$GK_}local x=JM(p,v,w)
+${$GB}${$GF}${$GK}${$FO}${$HC}${$AF}${$BY}${$GQ}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$FV}${$HI}${$HK}${$GV}${$GT}${$HO}${$HS}${$HX}${$HZ}${$IA}${$IB}${$IC}${$JC}${$JB}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$FO_}${$CR_}${$HH_}${$HI_}${$AE_}${$KE}${$KF}${$JG_}${$JH_}${$KL}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GG_}${$GK_}local x=JM(p,v,w)
 if x then
 return x
 end
@@ -157,6 +158,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "788ba1af82cbf3f425357171ac042317d485d1f0",
-  keyLockingSha1: "1090960e46df7391297b92b5b211287a18082ac6",
+  sha1: "893e3fe01bdcbbd9250a4d73e3874e6ed2cdc695",
+  keyLockingSha1: "5ab526e7b6a3194aa1e79b5c423956742343d531",
 };

@@ -60,10 +60,11 @@ import { $FX } from "./parts/first-line.gen.ts";
 import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
@@ -109,7 +110,7 @@ or j=='rejected'and GA.rejected
 or GA.waiting
 local s=r~=GA.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$R}${$FM}${$FN}${$DH}${$DK}${$FO}${$FP}${$HC}${$S}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$DC}${$DD}${$DE}${$HG}${$FU}${$FV}${$HI}${$KD}${$FO_}${$CR_}${$X_}${$HI_}${$AB_}${$AE_}${$T_}${$KJ}${$FH_}${$HI__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}${$GR_}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$R}${$FM}${$FN}${$DH}${$DK}${$FO}${$FP}${$HC}${$S}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$DC}${$DD}${$DE}${$HG}${$FU}${$FV}${$HI}${$GV}${$KD}${$FO_}${$CR_}${$X_}${$HI_}${$AB_}${$AE_}${$T_}${$KL}${$FH_}${$HI__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}${$GR_}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -227,6 +228,6 @@ end
 return y or t
 `;
   },
-  sha1: "fed8a50bbae1f5e7eb64053cd555009d3d9ff4da",
-  keyLockingSha1: "e766b748f75f90474faf6a35829ea87cd8f3ac72",
+  sha1: "19a2c1f4dbd2bc85a54668abf19a9f965ebe3111",
+  keyLockingSha1: "58abe8dfa66b34d9cd04b944aed42dac27b95a13",
 };

@@ -6,9 +6,7 @@ import { $GA, $GC, $GI } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CY } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
 import { $GD, $GE } from "./parts/texts.gen.ts";
-import { $GK } from "./parts/parse-with.gen.ts";
 import { $DH, $DK } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AM } from "./parts/add.gen.ts";
@@ -31,18 +29,16 @@ import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
 import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
-import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
-import { $GK_ } from "./parts/parse-with-later.gen.ts";
 
 export const readOutbox: Script = {
   name: "readOutbox",
@@ -50,32 +46,29 @@ export const readOutbox: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-${$DF}${$GA}${$AH}${$CY}${$AK}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$HG}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HI_}${$KJ}${$HI__}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local d=redis.call('ZRANGE',b,KJ.blocked,'+inf','BYSCORE','LIMIT','0',c)
+${$DF}${$GA}${$AH}${$CY}${$AK}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$HG}${$FU}${$FV}${$HI}${$GV}${$KD}${$CR_}${$X_}${$HI_}${$KL}${$HI__}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local d=redis.call('ZRANGE',b,KL.blocked,'+inf','BYSCORE','LIMIT','0',c)
 local e,f={'~nodes'},{'ok'}
 for j,k in ipairs(d)do
-local l=string.sub(k,4)
-AK(e,k,'.'..l)
-e[#e+1]=l
+e[#e+1]='.'..string.sub(k,4)
 end
 local g=AP('HMGET',a,e)
 f[2]=tonumber(g[1]or 0)
-${$GB}${$GF}${$GK}${$FX}${$GT}${$GB_}${$GF_}${$GK_}for k,l in ipairs(d)do
-local m,n,o=g[3*k-1],g[3*k],g[3*k+1]
-if m then
-AK(f,l,'field')
-AK(f,'',m)
-f[#f+1]=''
+${$GT}for k,l in ipairs(d)do
+AK(f,l)
+if string.find(l,' ',1,true)then
+AK(f,'field','')
+AK(f,'','')
 else
-local p,q=GK(o or'',n)
-local r=p.state==GA.completed and'completed'or GT(p)and'failed'or'open'
-AK(f,l,'node')
-AK(f,r,p.followers or' -')
-f[#f+1]=p.node_kind and string.match(q,'^j"(.*)"$')or string.sub(l,4)
+local m,n=GI(g[k+1]or nil)
+local o=GT(m)and KL.outcome_of(m)or'open'
+AK(f,'node',o)
+f[#f+1]=m.followers or' -'
+f[#f+1]=m.node_kind and string.match(n,'^j"(.*)"$')or string.sub(l,4)
 end
 end
 return f
 `;
   },
-  sha1: "95dcc8a22b4e0ed7da1e973ce0a2cab8eea0f6e9",
-  keyLockingSha1: "5a6766e4c7d309bee0e90c52da90d8d3446183a2",
+  sha1: "a526e3890a0fd575521a5004b81f9ecb24adcb76",
+  keyLockingSha1: "1396fb5ba7e127ac9bb5361423c54210b0f8c8ec",
 };

@@ -53,12 +53,13 @@ import { $FY } from "./parts/read-first-lines.gen.ts";
 import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
 import { $IX, $IY, $IZ, $JA, $KG, $KH, $KI } from "./parts/count-ready.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $KE } from "./parts/in-line.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
@@ -117,7 +118,7 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CY}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FY}${$HG}${$FU}${$FV}${$HI}${$GT}${$HR}${$HT}${$IZ}${$JA}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KE}${$KG}${$KH}${$KI}${$KJ}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}for x=1,#t,HC do
+${$CY}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FY}${$HG}${$FU}${$FV}${$HI}${$GV}${$GT}${$HR}${$HT}${$IZ}${$JA}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KE}${$KG}${$KH}${$KI}${$KL}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}for x=1,#t,HC do
 CR(n,{unpack(t,x,math.min(x+HC-1,#t))})
 for ab=x,math.min(x+HC-1,#t)do
 local ac=o[ab]
@@ -147,6 +148,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "89b502ecf8d94f9db90aa2b4ff27e6d1cf9a31ed",
-  keyLockingSha1: "8feee0d6d9e533fe9fb265f81f94c71c629eb796",
+  sha1: "1ecc359df6b5f0414bb24ea72e098f0bcae535be",
+  keyLockingSha1: "43e4be0f3e0ec3efc5fae6f9768a15e885f77dcd",
 };

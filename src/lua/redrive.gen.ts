@@ -55,12 +55,13 @@ import { $HH } from "./parts/wait-again.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
@@ -132,7 +133,7 @@ elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CY}${$AK}${$FZ}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$HH}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}local function af(ag,ah,ai,aj)
+${$CY}${$AK}${$FZ}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$HH}${$FU}${$FV}${$HI}${$GV}${$KD}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$HH__}${$FS_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}local function af(ag,ah,ai,aj)
 CR(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
@@ -188,6 +189,6 @@ end
 return am
 `;
   },
-  sha1: "1221c83965acc620d9ff2f694a0ab95703cb49f5",
-  keyLockingSha1: "341db98f866ada2511ae3a01ca92af6987a6669d",
+  sha1: "77790ad8bd2445a2442317e188ecbcbdd1ec2837",
+  keyLockingSha1: "d04503cffee7b0c42d864d2f9c92e067247b8104",
 };

@@ -51,10 +51,11 @@ import { $FX } from "./parts/first-line.gen.ts";
 import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
@@ -90,9 +91,9 @@ return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
 ${$CY}${$AK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KD}${$CR_}${$T_}${$GL_}${$GN_}${$GR_}T(j,i,n)
-${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}return FS(j)or{'removed'}
+${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$GV}${$X_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}return FS(j)or{'removed'}
 `;
   },
-  sha1: "ec9dada751a1732d1add5360f33fbcc681c66a77",
-  keyLockingSha1: "25add16cd9854644b5c1936ac137697739c010d5",
+  sha1: "7c790eecc1e5078ff997f668296235285db29618",
+  keyLockingSha1: "66e49e808199a8a80ae8b7ca2b8e92d81193007c",
 };

@@ -50,6 +50,7 @@ import { $DG } from "./parts/format-named.gen.ts";
 import { $DI, $DJ } from "./parts/shares.gen.ts";
 import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DM } from "./parts/format-settings.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
 import { $HX, $HZ, $IB, $JC, $JB } from "./parts/set-aside.gen.ts";
 import { $IC } from "./parts/write-repairs.gen.ts";
@@ -58,7 +59,7 @@ import { $IT, $IU, $IV, $IW, $IW_ } from "./parts/pairs.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $DM_ } from "./parts/format-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
 import { $GD_ } from "./parts/texts-later.gen.ts";
@@ -120,7 +121,7 @@ HZ(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HR(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$GA}${$GD}${$GE}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CW}${$CX}${$CZ}${$W}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CL}${$CN}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$HI}${$HT}${$IB}${$IC}${$CR_}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local r=IC(m)
+${$GA}${$GD}${$GE}${$GC}${$GI}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CW}${$CX}${$CZ}${$W}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CL}${$CN}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$HI}${$GV}${$HT}${$IB}${$IC}${$CR_}${$X_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}local r=IC(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IT)))do
 s[w+2]=tonumber(x or 0)
@@ -129,6 +130,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "c2eddd40364c049d5b7f9f52cf81f367f1fbf310",
-  keyLockingSha1: "2ff10dbf85daeaced4fb838aace7756ac326e2eb",
+  sha1: "86a8b5ccc82dbf289eebd094fe4a9b44cecd0a12",
+  keyLockingSha1: "5a2c3c94e95fc60cded2cf920b77b34a628a09cd",
 };

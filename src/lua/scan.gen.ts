@@ -63,6 +63,7 @@ import { $DG } from "./parts/format-named.gen.ts";
 import { $DI, $DJ } from "./parts/shares.gen.ts";
 import { $DL } from "./parts/newer-settings.gen.ts";
 import { $DM } from "./parts/format-settings.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $GT } from "./parts/has-ended.gen.ts";
 import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
 import { $HN, $HO, $HP, $HS, $HU, $HV, $HW, $HY, $IA, $JE, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $KF, $JG_, $JH_ } from "./parts/rare.gen.ts";
@@ -76,7 +77,7 @@ import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $DM_ } from "./parts/format-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $KE } from "./parts/in-line.gen.ts";
@@ -149,7 +150,7 @@ local z,aa=IS(q,y[2])
 r=aa
 return y[1],z
 end
-${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FO}${$HC}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$GQ}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$HI}${$HK}${$GT}${$HN}${$HO}${$HP}${$HV}${$HW}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$JC}${$JB}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KE}${$JG_}${$JH_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function y(z,aa)
+${$GA}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$FO}${$HC}${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$GQ}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$HE}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$BZ}${$FT}${$GU}${$HD}${$HF}${$HG}${$HH}${$FU}${$HI}${$HK}${$GV}${$GT}${$HN}${$HO}${$HP}${$HV}${$HW}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$JC}${$JB}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KE}${$JG_}${$JH_}${$KL}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function y(z,aa)
 local ab,ac=HW(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -205,6 +206,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "8b560ef4279fdeda321a04be6f02acfca6383c72",
-  keyLockingSha1: "0589caa84549caa9f64086ba02ba70f525b921fb",
+  sha1: "cc7fecdc787f7f804fab89d169c50da4cc316b3e",
+  keyLockingSha1: "8fdbd1939b972eb5e022808513cb1e20d09e19ef",
 };

@@ -52,7 +52,8 @@ import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $EW } from "./parts/plain.gen.ts";
 import { $EX } from "./parts/try-store.gen.ts";
 import { $GJ } from "./parts/working-record.gen.ts";
-import { $GV, $EZ, $FA, $GW, $GX } from "./parts/settlement.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
+import { $EZ, $FA, $GW, $GX } from "./parts/complete-plainly.gen.ts";
 import { $HJ } from "./parts/put-deadlines.gen.ts";
 
 export const settle: Script = {

@@ -50,12 +50,13 @@ import { $HG } from "./parts/score-when-due.gen.ts";
 import { $FU } from "./parts/default-result-ttl.gen.ts";
 import { $FV } from "./parts/default-dead-ttl.gen.ts";
 import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $GV } from "./parts/settlement.gen.ts";
 import { $JP } from "./parts/nobody-awake.gen.ts";
 import { $JS } from "./parts/record-wake.gen.ts";
 import { $KD } from "./parts/lines.gen.ts";
 import { $FO_ } from "./parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
@@ -90,7 +91,7 @@ end
 ${$AH}${$AI}${$AJ}i.now=AJ(f)
 ${$CY}${$AK}${$FI}${$FJ}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KD}${$CR_}CR(i,{m})
 local n=KD.leave_stopped(i,m,g)
-${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}local o=n and FS(i)
+${$AF}${$AM}${$BY}${$GL}${$GM}${$GN}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$GV}${$X_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}local o=n and FS(i)
 if o then
 return o
 end
@@ -99,6 +100,6 @@ ${$JN}${$JO}${$JQ}${$JP}${$JS}local q=p and JS(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "0620a7b523cb7e18724fa36a8ae5208588b8c96e",
-  keyLockingSha1: "abb9e9445d209884570cd625f95bdf505bd39876",
+  sha1: "5bc4ab597075e31573cd60b00271142f316aa339",
+  keyLockingSha1: "e7bb42630b540d8f2a4eab94f362e3ec45ca7164",
 };

@@ -6,10 +6,11 @@ import { $CF } from "../parts/read-score.gen.ts";
 import { $FW, $GO, $GP, $CA, $HI } from "../parts/history.gen.ts";
 import { $FU } from "../parts/default-result-ttl.gen.ts";
 import { $FV } from "../parts/default-dead-ttl.gen.ts";
+import { $GV } from "../parts/settlement.gen.ts";
 import { $KD } from "../parts/lines.gen.ts";
 import { $FO_ } from "../parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $EF_ } from "../parts/begin-task-later.gen.ts";
 import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
@@ -24,8 +25,8 @@ export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GB_}${$GD_}${$GF_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FO_}${$FZ_}${source.slice(2887, 4692)}${$GC_}${$GL_}${$GN_}${$GR_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CF}${source.slice(5728, 7822)}${$KD}${$CR_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EF_}${$GI_}${$GK_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FW}${$GO}${$GP}${$CA}${source.slice(17454, 19972)}${$FU}${$FV}${$HI}${source.slice(19972, 20520)}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${source.slice(20520, 20537)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GB_}${$GD_}${$GF_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FO_}${$FZ_}${source.slice(2887, 4692)}${$GC_}${$GL_}${$GN_}${$GR_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CF}${source.slice(5728, 7822)}${$KD}${$CR_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EF_}${$GI_}${$GK_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FW}${$GO}${$GP}${$CA}${source.slice(17454, 19972)}${$FU}${$FV}${$HI}${source.slice(19972, 20520)}${$GV}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}${source.slice(20520, 20537)}`;
   },
-  sha1: "b3a731f4f70ed0a8f819a074b9083ecc0207bd47",
-  keyLockingSha1: "575ae1ef9129837c1fb3d55368d866ffdadb1481",
+  sha1: "0b69620f54ae891a802c734afbaade55f452c395",
+  keyLockingSha1: "9aa0d41c1c8e7868b9df58c47ff0e96313d9b377",
 };

@@ -13,10 +13,11 @@ import { $FW, $GO, $GP, $CA, $HI } from "../parts/history.gen.ts";
 import { $HG } from "../parts/score-when-due.gen.ts";
 import { $FU } from "../parts/default-result-ttl.gen.ts";
 import { $FV } from "../parts/default-dead-ttl.gen.ts";
+import { $GV } from "../parts/settlement.gen.ts";
 import { $KD } from "../parts/lines.gen.ts";
 import { $DM_ } from "../parts/format-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
@@ -27,8 +28,8 @@ export const configure: Script = {
   name: "configure",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1422)}${source.slice(7492, 7581)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(7581, 7606)}${source.slice(8096, 8117)}${source.slice(1509, 2321)}${$CF}${source.slice(2321, 4110)}${$KD}${$CR_}${source.slice(4110, 4281)}${$FZ_}${source.slice(4281, 4531)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(4531, 4907)}${$DM_}${source.slice(4907, 6282)}${source.slice(1563, 1677)}${source.slice(6396, 6655)}${source.slice(6863, 8219)}${source.slice(1677, 2202)}${source.slice(8744, 10400)}${source.slice(2202, 2426)}${source.slice(2694, 3332)}${source.slice(11262, 11789)}${$GA}${$GD}${$GE}${$GC}${$GI}${source.slice(16585, 16601)}${source.slice(11789, 11848)}${$BY}${$GL}${$GM}${$GN}${$CI}${source.slice(1509, 1563)}${$X}${source.slice(11848, 12111)}${$CF}${source.slice(12111, 12565)}${source.slice(2426, 2509)}${source.slice(12648, 13744)}${source.slice(2509, 2523)}${source.slice(13758, 14027)}${source.slice(2523, 2694)}${source.slice(3332, 4110)}${$FW}${$GO}${$GP}${$CA}${source.slice(14027, 16545)}${$HG}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}${source.slice(16545, 16585)}${source.slice(16601, 16961)}`;
+    return `${source.slice(0, 1422)}${source.slice(7492, 7581)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(7581, 7606)}${source.slice(8096, 8117)}${source.slice(1509, 2321)}${$CF}${source.slice(2321, 4110)}${$KD}${$CR_}${source.slice(4110, 4281)}${$FZ_}${source.slice(4281, 4531)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(4531, 4907)}${$DM_}${source.slice(4907, 6282)}${source.slice(1563, 1677)}${source.slice(6396, 6655)}${source.slice(6863, 8219)}${source.slice(1677, 2202)}${source.slice(8744, 10400)}${source.slice(2202, 2426)}${source.slice(2694, 3332)}${source.slice(11262, 11789)}${$GA}${$GD}${$GE}${$GC}${$GI}${source.slice(16585, 16601)}${source.slice(11789, 11848)}${$BY}${$GL}${$GM}${$GN}${$CI}${source.slice(1509, 1563)}${$X}${source.slice(11848, 12111)}${$CF}${source.slice(12111, 12565)}${source.slice(2426, 2509)}${source.slice(12648, 13744)}${source.slice(2509, 2523)}${source.slice(13758, 14027)}${source.slice(2523, 2694)}${source.slice(3332, 4110)}${$FW}${$GO}${$GP}${$CA}${source.slice(14027, 16545)}${$HG}${$FU}${$FV}${$HI}${$GV}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}${source.slice(16545, 16585)}${source.slice(16601, 16961)}`;
   },
-  sha1: "28af220eb5b5adcf832903f08bda13e4cb391c10",
-  keyLockingSha1: "fb132b04aa16d302d7472676ab8638f57734b3c8",
+  sha1: "0d650ab596b274331a26c314f334f274999eb076",
+  keyLockingSha1: "beddb685716208e97631113ff74b7e9cf56e0ec2",
 };

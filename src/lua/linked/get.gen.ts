@@ -13,6 +13,6 @@ export const get: Script = {
     const { source } = plain;
     return `${source.slice(0, 227)}${$FZ_}${source.slice(227, 1260)}${$GC_}${$GD_}${$GI_}${source.slice(1260, 1880)}${$GB_}${$GF_}${source.slice(1880, 2270)}`;
   },
-  sha1: "75e9289a6c1ad7bd03d5fd2d208478c57d0ca28d",
-  keyLockingSha1: "cfeedfc9ee2969c96064809c9b1aa559380cf135",
+  sha1: "028291ac074eca3afe27592744be5ea50a4fa63f",
+  keyLockingSha1: "79c9acd1a17434b915d0668e7ba6629710c4b0e2",
 };

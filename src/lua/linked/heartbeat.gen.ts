@@ -21,9 +21,10 @@ import { $FW, $GO, $GP, $CA, $HI } from "../parts/history.gen.ts";
 import { $HG } from "../parts/score-when-due.gen.ts";
 import { $FU } from "../parts/default-result-ttl.gen.ts";
 import { $FV } from "../parts/default-dead-ttl.gen.ts";
+import { $GV } from "../parts/settlement.gen.ts";
 import { $KD } from "../parts/lines.gen.ts";
 import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
@@ -34,8 +35,8 @@ export const heartbeat: Script = {
   name: "heartbeat",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$FZ_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GC_}${$GD_}${$GI_}${source.slice(3140, 4445)}${$DF}${$CY}${$DH}${$DK}${$AF}${source.slice(4445, 4504)}${$BY}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 5525)}${$CF}${source.slice(5525, 7781)}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${source.slice(7781, 10299)}${$HG}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}${source.slice(10299, 10419)}`;
+    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$FZ_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GC_}${$GD_}${$GI_}${source.slice(3140, 4445)}${$DF}${$CY}${$DH}${$DK}${$AF}${source.slice(4445, 4504)}${$BY}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 5525)}${$CF}${source.slice(5525, 7781)}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${source.slice(7781, 10299)}${$HG}${$FU}${$FV}${$HI}${$GV}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}${source.slice(10299, 10419)}`;
   },
-  sha1: "bc17744ea70956260180c71377b359d1f19908ee",
-  keyLockingSha1: "449f722025fe62989d92e563fa22d14943c5479b",
+  sha1: "e7f96cb563585c106188253ed84a00016554cc53",
+  keyLockingSha1: "2d508a3b9154dc7667ab253a4e858655e4823a5b",
 };

@@ -21,13 +21,30 @@ return a(b,c,d)
 end
 end)(AZ)
 `;
+export const $GW_ = `GW=(function(a)
+return function(b,c,d)
+a(b,c,d)
+for h,i in ipairs(KL.fields_with(c,d))do
+b[#b+1]=i
+end
+return b
+end
+end)(GW)
+`;
 export const $GX_ = `GX=(function(a)
 return function(b,c,d,e,f,g)
-local h=a(b,c,d,e,f,g)
-if KJ.outbox[1]and h[1]=='ok'then
-AK(h,{'outbox',unpack(KJ.outbox)})
+local h=2+(#e-f)/GV
+for l,m in ipairs(KL.fields_with(e,f))do
+KL.read_before[m]=g[h+l]or false
 end
-return h
+local i=a(b,c,d,e,f,g)
+for m in pairs(KL.read_before)do
+KL.read_before[m]=nil
+end
+if KL.outbox[1]and i[1]=='ok'then
+AK(i,{'outbox',AH(c),unpack(KL.outbox)})
+end
+return i
 end
 end)(GX)
 `;

@@ -10,10 +10,11 @@ import { $FW, $GO, $GP, $CA, $HI } from "../parts/history.gen.ts";
 import { $HG } from "../parts/score-when-due.gen.ts";
 import { $FU } from "../parts/default-result-ttl.gen.ts";
 import { $FV } from "../parts/default-dead-ttl.gen.ts";
+import { $GV } from "../parts/settlement.gen.ts";
 import { $KD } from "../parts/lines.gen.ts";
 import { $FO_ } from "../parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
@@ -25,8 +26,8 @@ export const runSchedules: Script = {
   name: "runSchedules",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1974)}${$FO_}${$FZ_}${source.slice(1974, 6415)}${$CF}${source.slice(6415, 8204)}${$KD}${$CR_}${$X_}${$GB_}${$GD_}${$GF_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GA}${$GC}${$GI}${$AF}${$GL}${$GM}${$GN}${source.slice(13375, 13612)}${$FW}${$GO}${$GP}${$CA}${source.slice(13612, 14779)}${$HG}${$FU}${$FV}${$HI}${$HI_}${$KJ}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${source.slice(14779, 14827)}`;
+    return `${source.slice(0, 1974)}${$FO_}${$FZ_}${source.slice(1974, 6415)}${$CF}${source.slice(6415, 8204)}${$KD}${$CR_}${$X_}${$GB_}${$GD_}${$GF_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GA}${$GC}${$GI}${$AF}${$GL}${$GM}${$GN}${source.slice(13375, 13612)}${$FW}${$GO}${$GP}${$CA}${source.slice(13612, 14779)}${$HG}${$FU}${$FV}${$HI}${$GV}${$HI_}${$KL}${$FH_}${$HI__}${$FS_}${$GC_}${$GL_}${$GI_}${$GN_}${source.slice(14779, 14827)}`;
   },
-  sha1: "85f72370fa23752534fa389396331c27501a437d",
-  keyLockingSha1: "30b9cfdcac666c4f38869ca95a4c549aa519fbe6",
+  sha1: "873412b980f1c80c7670063ae194052d39277b31",
+  keyLockingSha1: "98b1685eee89d6597a5d1f739719963df22c9a38",
 };

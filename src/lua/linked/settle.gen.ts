@@ -5,10 +5,10 @@ import { $CF } from "../parts/read-score.gen.ts";
 import { $KD } from "../parts/lines.gen.ts";
 import { $FO_ } from "../parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "../parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "../parts/wait-again-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
-import { $GX_ } from "../linked/parts.gen.ts";
+import { $GW_, $GX_ } from "../linked/parts.gen.ts";
 import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
 import { $FZ_ } from "../parts/newer-later.gen.ts";
@@ -18,8 +18,8 @@ export const settle: Script = {
   name: "settle",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 4902)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 9811)}${$CF}${source.slice(9811, 13639)}${source.slice(956, 968)}${source.slice(13651, 18223)}${source.slice(968, 985)}${source.slice(18240, 22680)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GX_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${source.slice(22680, 22713)}`;
+    return `${source.slice(0, 413)}${source.slice(2814, 3197)}${source.slice(3281, 4266)}${source.slice(4496, 4747)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 8099)}${source.slice(9429, 9548)}${$CF}${source.slice(9904, 10009)}${source.slice(10463, 10546)}${source.slice(413, 598)}${source.slice(12223, 13639)}${source.slice(956, 968)}${source.slice(13651, 13982)}${source.slice(14071, 14370)}${source.slice(17905, 17965)}${source.slice(968, 985)}${source.slice(18240, 19018)}${source.slice(598, 688)}${$KD}${$CR_}${$X_}${$HI_}${$KL}${$HI__}${$GW_}${$GC_}${$GL_}${$GD_}${$GI_}${$GN_}${source.slice(688, 773)}${source.slice(985, 2814)}${source.slice(3197, 3281)}${source.slice(4266, 4496)}${source.slice(4747, 4902)}${source.slice(8099, 9429)}${source.slice(9548, 9904)}${source.slice(10009, 10463)}${source.slice(10546, 12223)}${source.slice(13982, 14071)}${source.slice(14370, 17905)}${source.slice(17965, 18223)}${source.slice(19018, 22680)}${$FO_}${$HH_}${$AE_}${$FH_}${$HH__}${$FS_}${$GX_}${$FZ_}${source.slice(22680, 22713)}`;
   },
-  sha1: "4a4a0766a23dbc4cb09b2956af08ef9cc947b8b5",
-  keyLockingSha1: "34be63d31058f18b57d10a6d3740f6aa9d7c5361",
+  sha1: "0acb98413ece206b0cef78d3fd8713f49366653b",
+  keyLockingSha1: "f16f1033c8ac996b2550881aca0fe532b70d30da",
 };

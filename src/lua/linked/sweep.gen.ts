@@ -3,10 +3,11 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $CF } from "../parts/read-score.gen.ts";
 import { $FX } from "../parts/first-line.gen.ts";
+import { $GV } from "../parts/settlement.gen.ts";
 import { $KD } from "../parts/lines.gen.ts";
 import { $FO_ } from "../parts/read-settings-later.gen.ts";
 import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HI_, $KL, $HI__ } from "../parts/make-ready-later.gen.ts";
 import { $HH_, $HH__ } from "../parts/wait-again-later.gen.ts";
 import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
 import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
@@ -21,8 +22,8 @@ export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${$GR_}${source.slice(3532, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(18013, 21346)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
+    return `${source.slice(0, 3532)}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${$GR_}${source.slice(3532, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(18013, 21346)}${$GV}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$GV}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KL}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
   },
-  sha1: "c24fc983e54351da106b23b2fcc6d8c2b473617b",
-  keyLockingSha1: "b02b6d869c8b7c935b906add8570f953c402530c",
+  sha1: "1073bcc198a1312281e0b7f1834f33da27e3801e",
+  keyLockingSha1: "ae9fdc8cd025862f3fd3fd86fd2614eb5c7b7295",
 };

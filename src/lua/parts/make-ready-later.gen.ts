@@ -35,7 +35,7 @@ end
 end
 end)(HI)
 `;
-export const $KJ = `local KJ=(function()
+export const $KL = `local KL=(function()
 local a='4503599627370495'
 local b=200
 local function c(d,e)
@@ -49,208 +49,244 @@ AK(h,l,tonumber(m))
 end
 return h,g
 end
-local function e(f,g,h,i)
-if h.flow then
-f.outcomes=f.outcomes or{}
-AK(f.outcomes,{id=g,task=h,outcome=i})
-f.more_nodes=(f.more_nodes or 0)+(i=='open'and 1 or-1)
+local function e(f)
+local g=f.reason=='cancelled'and string.find(f.edges or'','m',1,true)
+return(f.state==GA.completed or g)and'completed'or'failed'
+end
+local function f(g,h,i,j)
+if i.flow then
+g.outcomes=g.outcomes or{}
+AK(g.outcomes,{id=h,task=i,outcome=j})
+g.more_nodes=(g.more_nodes or 0)+(j=='open'and 1 or-1)
 end
 end
-local f={}
-local g={
-completed={c='.',f='.',e='+',x='+'},
-failed={c='f',e='x'},
-open={f='c',x='e'},
+local g={}
+local h={
+completed={c='.',f='.',e='+',x='+',r='m',s='m'},
+failed={c='f',e='x',r='s'},
+open={f='c',x='e',s='r'},
 }
-local function h(i,j,k)
-i.nodes=i.nodes or{}
-local l,m={},{}
-for q,r in ipairs(j)do
-if not i.nodes[r]then
-i.nodes[r]={}
-AK(l,r)
-AK(m,'.'..r)
+local i={}
+local function j(k,l)
+local m,n={},{}
+for r=l+1,#k,GV do
+local s=string.match(k[r],'^%w+{([^}]*@.*)}$')
+if s and not n[s]then
+n[s]=true
+m[#m+1]='.'..c(s,'flow')
 end
 end
-local n=#m
-if n==0 and i.live_nodes and not k then
-return{},{}
+AK(m,m[1]and'~nodes'or nil)
+return m
 end
-m[n+1]='~nodes'
-for r,s in ipairs(k or{})do
-m[#m+1]=s
+local function k(l,m,n)
+l.nodes=l.nodes or{}
+local o,p={},{}
+local function q(r,s)
+local t=string.sub(r,2)
+local u,v=GI(s or nil)
+l.nodes[t]={id=t,task=u,text=v,found=s and u.flow~=nil}
+l.stored_before[r]=s or nil
+return u
 end
-local o,p=AP('HMGET',i.keys.tasks,m),{}
-if not i.live_nodes then
-i.live_nodes=tonumber(o[n+1]or 0)
-i.stored_before['~nodes']=o[n+1]or nil
-end
-for t,u in ipairs(l)do
-local v,w=GI(o[t]or nil)
-i.nodes[u]={id=u,task=v,text=w,found=o[t]and v.flow~=nil}
-i.stored_before['.'..u]=o[t]or nil
-AK(p,v)
-end
-if not k then
-CR(i,p)
-end
-return{unpack(o,n+2,#m)},p
-end
-local function i(j,k)
-if not k.is_free then
-FJ(j,'ZREM delayed',k.id)
-k.is_free=true
+for u,v in ipairs(m)do
+local w='.'..v
+if i[w]~=nil and not l.nodes[v]then
+q(w,i[w])
+elseif not l.nodes[v]then
+l.nodes[v]={}
+o[#o+1]=w
 end
 end
-local function j(k)
-return k.state==GA.completed or k.state==GA.rejected or k.state==GA.deleted
+for u,v in ipairs(o)do
+p[#p+1]=v
 end
-local function k(l,m,n,o,p)
-local q,r=m.id,m.task
-local s=r.state==GA.rejected and r.reason=='dependency_failed'
-local t=r.node_kind=='j'
-local u=n>0 and(o==0 or t)
-if r.state~=GA.waiting and not s and not(t and j(r))then
-return
-elseif u and j(r)then
-r.state,r.reason,r.ended_at,r.lease_token=GA.waiting,nil,nil,''
-GP(r,'delayed',l.now)
-FJ(l,'ZREM expiry',q)
-FJ(l,'ZREM dead',q)
-FJ(l,'ZADD delayed',HG(r,a),q)
-m.is_free=nil
-e(l,q,r,'open')
-elseif not u and not(s and o>0)and r.edges then
-if j(r)then
-FJ(l,'ZREM expiry',q)
-FJ(l,'ZREM dead',q)
-r.state,r.reason,r.ended_at=GA.waiting,nil,nil
+if not l.live_nodes then
+if i['~nodes']==nil then
+p[#p+1]='~nodes'
 else
-i(l,m)
+l.live_nodes=tonumber(i['~nodes']or 0)
+l.stored_before['~nodes']=i['~nodes']or nil
 end
-r.because=p
-if o>0 then
-HI(l,q,r,p and'j"'..p..'"'or'','rejected','dependency_failed')
-return
-elseif r.node_kind then
-HI(l,q,r,'','completed','')
-return
 end
-r.edges=nil
-local v=r.flow_delay and l.now+tonumber(r.flow_delay)
-GP(r,v and'delayed'or'pending',l.now)
-if v then
-FJ(l,'ZADD delayed',HG(r,v),q)
-else
-X(l,q,r,'back')
+local r=#p
+for v,w in ipairs(n or{})do
+p[#p+1]=w
 end
-BY(l,'released',q)
+local s,t=AP('HMGET',l.keys.tasks,p),{}
+if not l.live_nodes then
+l.live_nodes=tonumber(s[r]or 0)
+l.stored_before['~nodes']=s[r]or nil
 end
-FJ(l,'HSET tasks','.'..q,GN(r,m.text))
+for x,y in ipairs(o)do
+AK(t,q(y,s[x]))
 end
-local function l(m,n,o,p,q)
-m.changed_nodes=m.changed_nodes or{}
-if not n.changes then
-n.changes={}
-m.changed_nodes[#m.changed_nodes+1]=n
+if not n then
+CR(l,t)
 end
-n.changes[#n.changes+1]={edge=o,outcome=p,because=q}
+return{unpack(s,r+1,#p)},t
+end
+local function l(m,n)
+if not n.is_free then
+FJ(m,'ZREM delayed',n.id)
+n.is_free=true
+end
 end
 local function m(n)
-local o=n.changed_nodes or{}
-n.changed_nodes=nil
-for s,t in ipairs(o)do
-local u=t.changes
-local v,w,x=string.match(t.task.edges or'','^(%d+),(%d+),()')
-local y,z,aa={c=0,e=0,f=0,x=0},{},nil
-table.sort(u,function(ab,ac)
-return ab.edge<ac.edge
+return n.state==GA.completed or n.state==GA.rejected or n.state==GA.deleted
+end
+local function n(o,p,q,r,s)
+local t,u=p.id,p.task
+local v=u.state==GA.rejected and u.reason=='dependency_failed'
+local w=u.node_kind=='j'
+local x=q>0 and(r==0 or w)
+if u.state~=GA.waiting and not v and not(w and m(u))then
+return
+elseif x and m(u)then
+u.state,u.reason,u.ended_at,u.lease_token=GA.waiting,nil,nil,''
+GP(u,'delayed',o.now)
+FJ(o,'ZREM expiry',t)
+FJ(o,'ZREM dead',t)
+FJ(o,'ZADD delayed',HG(u,a),t)
+p.is_free=nil
+f(o,t,u,'open')
+elseif not x and not(v and r>0)and u.edges then
+if m(u)then
+FJ(o,'ZREM expiry',t)
+FJ(o,'ZREM dead',t)
+u.state,u.reason,u.ended_at=GA.waiting,nil,nil
+else
+l(o,p)
+end
+u.because=s
+if r>0 and not w and not string.find(u.edges,'f',1,true)then
+HI(o,t,u,'','rejected','cancelled')
+return
+elseif r>0 then
+HI(o,t,u,s and'j"'..s..'"'or'','rejected','dependency_failed')
+return
+elseif u.node_kind then
+HI(o,t,u,'','completed','')
+return
+end
+u.edges=nil
+local y=u.flow_delay and o.now+tonumber(u.flow_delay)
+GP(u,y and'delayed'or'pending',o.now)
+if y then
+FJ(o,'ZADD delayed',HG(u,y),t)
+else
+X(o,t,u,'back')
+end
+BY(o,'released',t)
+end
+FJ(o,'HSET tasks','.'..t,GN(u,p.text))
+end
+local function o(p,q,r,s,t)
+p.changed_nodes=p.changed_nodes or{}
+if not q.changes then
+q.changes={}
+p.changed_nodes[#p.changed_nodes+1]=q
+end
+q.changes[#q.changes+1]={edge=r,outcome=s,because=t}
+end
+local function p(q)
+local r=q.changed_nodes or{}
+q.changed_nodes=nil
+for v,w in ipairs(r)do
+local x=w.changes
+local y,z,aa=string.match(w.task.edges or'','^(%d+),(%d+),()')
+local ab,ac,ad={c=0,e=0,r=0,f=0,m=0,x=0},{},nil
+table.sort(x,function(ae,af)
+return ae.edge<af.edge
 end)
-t.changes=nil
-for ae,af in ipairs(v and u or{})do
-local ag=tonumber(x)+af.edge
-local ah=string.sub(t.task.edges,ag,ag)
-local ai=g[af.outcome][ah]
-if ai then
-y[ah]=y[ah]-1
-y[ai]=(y[ai]or 0)+1
-if not aa then
-aa=af.because
+w.changes=nil
+for ah,ai in ipairs(y and x or{})do
+local aj=tonumber(aa)+ai.edge
+local ak=string.sub(w.task.edges,aj,aj)
+local al=h[ai.outcome][ak]
+if al then
+ab[ak]=ab[ak]-1
+ab[al]=(ab[al]or 0)+1
+if not ad then
+ad=ai.because
 end
-AK(z,{place=ag,now=ai})
-end
-end
-if z[1]then
-local ab=t.task.node_kind=='j'
-v=tonumber(v)+y.c+y.e
-w=tonumber(w)+y.f+(ab and y.x or 0)
-local ac={AH(v),',',AH(w),','}
-local ad=tonumber(x)-1
-for ah,ai in ipairs(z)do
-AK(ac,string.sub(t.task.edges,ad+1,ai.place-1),ai.now)
-ad=ai.place
-end
-AK(ac,string.sub(t.task.edges,ad+1))
-t.task.edges=table.concat(ac)
-k(n,t,v,w,aa)
+AK(ac,{place=aj,now=al})
 end
 end
+if ac[1]then
+local ae=w.task.node_kind=='j'
+y=tonumber(y)+ab.c+ab.e+ab.r
+z=tonumber(z)+ab.f+ab.m+(ae and ab.x or 0)
+local af={AH(y),',',AH(z),','}
+local ag=tonumber(aa)-1
+for ak,al in ipairs(ac)do
+AK(af,string.sub(w.task.edges,ag+1,al.place-1),al.now)
+ag=al.place
 end
-local function n(o)
-local p,q=0,1
-local r=o.outcomes or{}
-while r[q]do
-local s,t,u=#r,{},{}
-for y=q,s do
-local z=r[y]
-local aa,ab=d(z.task)
-local ac=o.keys.pending and o.keys.dead
-if not ac or p+#aa/2>b then
-aa={}
-ab=z.task.followers
-end
-p=p+#aa/2
-for ag=1,#aa,2 do
-AK(t,c(z.task.flow,aa[ag]))
-AK(u,{edge=aa[ag+1],ended=z})
-end
-local ad=z.task.node_kind and z.task.because or z.id
-z.because=ad
-if ab~=''then
-local ae='~x:'..z.id
-FJ(o,'ZADD expiry',a,ae)
-AK(f,ae,'node')
-AK(f,z.outcome,ab)
-f[#f+1]=ad
+AK(af,string.sub(w.task.edges,ag+1))
+w.task.edges=table.concat(af)
+n(q,w,y,z,ad)
 end
 end
-h(o,t)
-for y,z in ipairs(t)do
-local aa,ab=o.nodes[z],u[y].ended
-if aa.found then
-l(o,aa,u[y].edge,ab.outcome,ab.because)
+end
+local function q(r)
+local s,t=0,1
+local u=r.outcomes or{}
+while u[t]do
+local v,w,x=#u,{},{}
+for ab=t,v do
+local ac=u[ab]
+local ad,ae=d(ac.task)
+local af=r.keys.pending and r.keys.dead
+if not af or s+#ad/2>b then
+ad={}
+ae=ac.task.followers
+end
+s=s+#ad/2
+for aj=1,#ad,2 do
+AK(w,c(ac.task.flow,ad[aj]))
+AK(x,{edge=ad[aj+1],ended=ac})
+end
+local ag=ac.task.node_kind and ac.task.because or ac.id
+ac.because=ag
+if ae~=''then
+local ah='~x:'..ac.id
+FJ(r,'ZADD expiry',a,ah)
+AK(g,ah,'node')
+AK(g,ac.outcome,ae)
+g[#g+1]=ag
 end
 end
-m(o)
-q=s+1
+k(r,w)
+for ab,ac in ipairs(w)do
+local ad,ae=r.nodes[ac],x[ab].ended
+if ad.found then
+o(r,ad,x[ab].edge,ae.outcome,ae.because)
 end
-if o.more_nodes and o.more_nodes~=0 then
-if not o.live_nodes then
-h(o,{})
 end
-o.live_nodes=math.max(0,o.live_nodes+o.more_nodes)
-FJ(o,'HSET tasks','~nodes',AH(o.live_nodes))
+p(r)
+t=v+1
 end
-o.outcomes,o.more_nodes=nil,nil
+if r.more_nodes and r.more_nodes~=0 then
+if not r.live_nodes then
+k(r,{})
+end
+r.live_nodes=math.max(0,r.live_nodes+r.more_nodes)
+FJ(r,'HSET tasks','~nodes',AH(r.live_nodes))
+end
+r.outcomes,r.more_nodes=nil,nil
 end
 return{
 blocked=a,
-note_outcome=e,
-outbox=f,
-open_nodes=h,
-notify_node=l,
-follow_changes=m,
-notify_followers=n,
+outcome_of=e,
+note_outcome=f,
+read_before=i,
+fields_with=j,
+outbox=g,
+open_nodes=k,
+notify_node=o,
+follow_changes=p,
+notify_followers=q,
 }
 end)()
 `;
@@ -267,7 +303,7 @@ a(c,d,e,f,g,h,e.flow and b or i)
 if e.flow and h=='cancelled'then
 FJ(c,'ZADD expiry',AH(c.now+b),d)
 end
-KJ.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+KL.note_outcome(c,d,e,KL.outcome_of(e))
 end
 end)(HI)
 `;

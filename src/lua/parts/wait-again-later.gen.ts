@@ -17,7 +17,7 @@ return function(b,c,d,e,f,g)
 local h=d.state==GA.rejected
 a(b,c,d,e,f,g)
 if h then
-KJ.note_outcome(b,c,d,'open')
+KL.note_outcome(b,c,d,'open')
 end
 end
 end)(HH)

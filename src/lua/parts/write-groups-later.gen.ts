@@ -73,7 +73,7 @@ end)(FH)
 `;
 export const $FS_ = `FS=(function(a)
 return function(b)
-KJ.notify_followers(b)
+KL.notify_followers(b)
 return a(b)
 end
 end)(FS)
