@@ -4,7 +4,9 @@ import type { Authorize } from "../http/dashboard/authorize.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import type { Operations } from "../http/operations/operations.ts";
 import type { Docs } from "../http/docs/docs.ts";
+import type { DebouncePart } from "../features/debounce/index.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
+import type { Order } from "../open/order/index.ts";
 
 /** Options of the dashboard. */
 export interface DashboardOptions {
@@ -38,9 +40,21 @@ export interface PartOptions {
    * @default true
    */
   readonly deepSweep?: boolean | DeepSweep | undefined;
+  /**
+   * Whether queues may be in strict order. `true` loads its code at their first use; or give it, from
+   * `sluice-queue/order`.
+   * @default true; in a Worker it must be given
+   */
+  readonly order?: boolean | Order | undefined;
+  /**
+   * Whether requests may enqueue with `debounce`, `throttle`, `singleton` and `replace`. `true` loads the code at the
+   * first such request; or give it, from `sluice-queue/debounce`.
+   * @default true; in a Worker it must be given
+   */
+  readonly debounce?: boolean | DebouncePart | undefined;
 }
 
-type Parts = Pick<AppOptions, "dashboard" | "operations" | "docs" | "deepSweep">;
+type Parts = Pick<AppOptions, "dashboard" | "operations" | "docs" | "deepSweep" | "order" | "debounce">;
 
 /** Makes each part of what is given in its option: what is `true` is loaded at its first use. */
 export type PartsOnDemand = {
@@ -71,5 +85,7 @@ export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | un
     operations: part("operations"),
     docs: part("docs"),
     deepSweep: part("deepSweep"),
+    order: part("order"),
+    debounce: part("debounce"),
   };
 }
