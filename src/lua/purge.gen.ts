@@ -26,7 +26,7 @@ import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
 import { $GR } from "./parts/forget-task.gen.ts";
-import { $T, $T_ } from "./parts/erase.gen.ts";
+import { $T, $T_, $GR_ } from "./parts/erase.gen.ts";
 import { $CD } from "./parts/band.gen.ts";
 import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
 import { $CC, $CJ } from "./parts/share.gen.ts";
@@ -109,7 +109,7 @@ or j=='rejected'and GA.rejected
 or GA.waiting
 local s=r~=GA.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$R}${$FM}${$FN}${$DH}${$DK}${$FO}${$FP}${$HC}${$S}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$DC}${$DD}${$DE}${$HG}${$FU}${$FV}${$HI}${$KD}${$FO_}${$CR_}${$X_}${$HI_}${$AB_}${$AE_}${$T_}${$KJ}${$FH_}${$HI__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$R}${$FM}${$FN}${$DH}${$DK}${$FO}${$FP}${$HC}${$S}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$DC}${$DD}${$DE}${$HG}${$FU}${$FV}${$HI}${$KD}${$FO_}${$CR_}${$X_}${$HI_}${$AB_}${$AE_}${$T_}${$KJ}${$FH_}${$HI__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}${$GR_}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -227,6 +227,6 @@ end
 return y or t
 `;
   },
-  sha1: "385fc2151f28dd22002c07eccf2a96948623453c",
-  keyLockingSha1: "23fbc77aa2b8f64907013c2456efdbe3ce598c3c",
+  sha1: "fed8a50bbae1f5e7eb64053cd555009d3d9ff4da",
+  keyLockingSha1: "e766b748f75f90474faf6a35829ea87cd8f3ac72",
 };

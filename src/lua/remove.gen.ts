@@ -21,7 +21,7 @@ import { $GL, $GN } from "./parts/letters.gen.ts";
 import { $GM } from "./parts/join-record.gen.ts";
 import { $GQ } from "./parts/bare-record.gen.ts";
 import { $GR } from "./parts/forget-task.gen.ts";
-import { $T, $T_ } from "./parts/erase.gen.ts";
+import { $T, $T_, $GR_ } from "./parts/erase.gen.ts";
 import { $CD } from "./parts/band.gen.ts";
 import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
 import { $CC, $CJ } from "./parts/share.gen.ts";
@@ -89,10 +89,10 @@ elseif n.state~=GA.completed and n.state~=GA.rejected then
 return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
-${$CY}${$AK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KD}${$CR_}${$T_}${$GL_}${$GN_}T(j,i,n)
+${$CY}${$AK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CG}${$CJ}${$DP}${$DQ}${$CK}${$CF}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KD}${$CR_}${$T_}${$GL_}${$GN_}${$GR_}T(j,i,n)
 ${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FK}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$FU}${$FV}${$HI}${$X_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}return FS(j)or{'removed'}
 `;
   },
-  sha1: "7da8adf17ecee05ba173c705f5d6d8ba6dad5ac1",
-  keyLockingSha1: "2d0ffa556d775d84fbdf11cd652ed07ea933c7cc",
+  sha1: "ec9dada751a1732d1add5360f33fbcc681c66a77",
+  keyLockingSha1: "25add16cd9854644b5c1936ac137697739c010d5",
 };

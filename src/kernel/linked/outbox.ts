@@ -6,9 +6,10 @@ import { SluiceError } from "../../errors.ts";
 import type { ReplyReader } from "../scripts/binding.ts";
 import { replyOf } from "../scripts/replies.ts";
 import { Shard } from "../shard.ts";
-import { slicesOf } from "../slices.ts";
+import { groupedBy, slicesOf } from "../slices.ts";
 import type { Command, SendOptions } from "../transport.ts";
-import { flowOf, type FlowLayout, layoutField, nodeId, nodesOf, rootOf } from "./flow-names.ts";
+import { readLayout } from "./flow-layout.ts";
+import { flowOf, layoutField, nodeId } from "./flow-names.ts";
 import {
   addFlowScript,
   endFlowScript,
@@ -233,20 +234,13 @@ async function exists(link: Link, home: string, flow: string, options: SendOptio
 /** From now on the records of the flow's tasks are kept for as long as each says. */
 async function endFlow(link: Link, home: string, flow: string, options: SendOptions): Promise<void> {
   const shard = shardNamed(link, home);
-  const read = commandCall(["HGET", shard.keys.tasks, layoutField(flow)], (reply) => reply as string | null);
-  const text = await run(link.transport, read, options);
-  if (text === null) return;
-  const layout = JSON.parse(text) as FlowLayout;
+  const layout = await readLayout(shard, flow, options);
+  if (!layout) return;
   const args = { keptFor: String(LAYOUT_KEPT_FOR) };
-  const calls = layout.shards.flatMap((name, i) =>
-    slicesOf(nodesOf(layout, i), PER_CALL).map((numbers) =>
-      shardNamed(link, name).call(
-        endFlowScript,
-        args,
-        numbers.map((number) => ({ id: nodeId(flow, number) })),
-      ),
-    ),
+  const own = layout.fields.map((id) => ({ id, shard: home }));
+  const ended = groupedBy([...layout.nodes, ...layout.roots, ...own], (one) => one.shard);
+  const calls = Array.from(ended, ([name, ids]) =>
+    slicesOf(ids, PER_CALL).map((slice) => shardNamed(link, name).call(endFlowScript, args, slice)),
   );
-  const own = [rootOf(flow), layoutField(flow)].map((id) => ({ id }));
-  await runAll(link.transport, [...calls, shard.call(endFlowScript, args, own)], options);
+  await runAll(link.transport, calls.flat(), options);
 }

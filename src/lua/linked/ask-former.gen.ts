@@ -17,14 +17,15 @@ import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
 import { $FZ_ } from "../parts/newer-later.gen.ts";
 import { $GK_ } from "../parts/parse-with-later.gen.ts";
+import { $GR_ } from "../parts/erase.gen.ts";
 import { askFormer as plain } from "../ask-former.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GB_}${$GD_}${$GF_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FO_}${$FZ_}${source.slice(2887, 4692)}${$GC_}${$GL_}${$GN_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CF}${source.slice(5728, 7822)}${$KD}${$CR_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EF_}${$GI_}${$GK_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FW}${$GO}${$GP}${$CA}${source.slice(17454, 19972)}${$FU}${$FV}${$HI}${source.slice(19972, 20520)}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${source.slice(20520, 20537)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GB_}${$GD_}${$GF_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FO_}${$FZ_}${source.slice(2887, 4692)}${$GC_}${$GL_}${$GN_}${$GR_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CF}${source.slice(5728, 7822)}${$KD}${$CR_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EF_}${$GI_}${$GK_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FW}${$GO}${$GP}${$CA}${source.slice(17454, 19972)}${$FU}${$FV}${$HI}${source.slice(19972, 20520)}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${source.slice(20520, 20537)}`;
   },
-  sha1: "bb6d4a7340fe0e89b3d192ebcb28771e5edea1fd",
-  keyLockingSha1: "44cdd96fa4d57e26a975ad2e8d0340127f120625",
+  sha1: "b3a731f4f70ed0a8f819a074b9083ecc0207bd47",
+  keyLockingSha1: "575ae1ef9129837c1fb3d55368d866ffdadb1481",
 };

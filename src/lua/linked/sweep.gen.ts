@@ -14,14 +14,15 @@ import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
 import { $GD_ } from "../parts/texts-later.gen.ts";
 import { $FZ_ } from "../parts/newer-later.gen.ts";
 import { $GK_ } from "../parts/parse-with-later.gen.ts";
+import { $GR_ } from "../parts/erase.gen.ts";
 import { sweep as plain } from "../sweep.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${source.slice(3532, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(18013, 21346)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
+    return `${source.slice(0, 3532)}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}${$GR_}${source.slice(3532, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(18013, 21346)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CF}${source.slice(11038, 18013)}${$FX}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$KD}${$FO_}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GB_}${$GF_}${$GK_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
   },
-  sha1: "11b1b0cbd03d3862cc82b49033eb3da8cfb13b94",
-  keyLockingSha1: "dae23d4b2b260b78487854031e50abf7bb5aa7a6",
+  sha1: "c24fc983e54351da106b23b2fcc6d8c2b473617b",
+  keyLockingSha1: "b02b6d869c8b7c935b906add8570f953c402530c",
 };

@@ -32,3 +32,10 @@ return a(b,c,d)
 end
 end)(T)
 `;
+export const $GR_ = `GR=(function(a)
+return function(b,c,d,e,f)
+AK(c,e.flow and'~p:'..d or nil)
+return a(b,c,d,e,f)
+end
+end)(GR)
+`;
