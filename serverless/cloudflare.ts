@@ -84,9 +84,9 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
     },
   };
   // For tests, where all code can be loaded.
-  const { docs = false, deepSweep = false, order = false, debounce = false } = options;
+  const { docs = false, deepSweep = false, order = false, debounce = false, flows = false } = options;
   const { operations = options.dashboard ? undefined : false } = options;
-  return withOptions(app, { ...options, docs, deepSweep, order, debounce, operations });
+  return withOptions(app, { ...options, docs, deepSweep, order, debounce, flows, operations });
 }
 
 export default sluice();

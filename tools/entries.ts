@@ -15,6 +15,7 @@ export const entries = {
   "offload-folder": "src/features/offload/folder.ts",
   order: "src/open/order/index.ts",
   debounce: "src/features/debounce/index.ts",
+  flows: "src/http/flows/index.ts",
   opentelemetry: "src/features/tracing/open-telemetry.ts",
   alerts: "src/features/alerts/index.ts",
   sqs: "src/adapters/sqs.ts",

@@ -26,6 +26,7 @@ const everything = (file: string) => `export * from "${file}";`;
 const operations = everything("./src/http/operations/index.ts");
 const dashboard = everything("./src/dashboard/index.ts");
 const order = everything("./src/open/order/index.ts");
+const flows = `export { flows } from "./src/http/flows/index.ts";`;
 const debounce = `export { debounce } from "./src/features/debounce/index.ts";`;
 /** All that a Worker may import. */
 const parts = `
@@ -34,6 +35,7 @@ const parts = `
   ${everything("./src/open/deep-sweep/index.ts")}
   ${order}
   ${debounce}
+  ${flows}
 `;
 
 const client = everything("./src/client/index.ts");
@@ -52,6 +54,7 @@ export const bundles: readonly Bundle[] = [
   { name: "the same with operations", source: cloudflare + operations, part: "one file" },
   { name: "the same with the dashboard", source: cloudflare + dashboard, part: "one file" },
   { name: "the same with order", source: cloudflare + order, part: "one file" },
+  { name: "the same with flows", source: cloudflare + flows, part: "one file" },
   { name: "the same with debounce", source: cloudflare + debounce, part: "one file" },
   { name: "the same with all parts", source: cloudflare + parts, part: "one file" },
   { name: "openTelemetry", source: everything("./src/features/tracing/open-telemetry.ts"), part: "one file" },

@@ -1,4 +1,5 @@
 import type { Dashboard } from "../http/dashboard/mount.ts";
+import { flows } from "../http/flows/index.ts";
 import type { Part } from "../http/parts.ts";
 import { debounce } from "../features/debounce/index.ts";
 import { invalidArgument } from "../errors.ts";
@@ -28,6 +29,7 @@ export const onDemand: PartsOnDemand = {
   deepSweep: orLoad(async () => (await import("../open/deep-sweep/index.ts")).deepSweep),
   order: orOwn(order),
   debounce: orOwn(debounce),
+  flows: orOwn(flows),
 };
 
 /** @throws {SluiceError} `invalid_argument` */

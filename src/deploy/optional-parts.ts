@@ -5,6 +5,7 @@ import type { Dashboard } from "../http/dashboard/mount.ts";
 import type { Operations } from "../http/operations/operations.ts";
 import type { Docs } from "../http/docs/docs.ts";
 import type { DebouncePart } from "../features/debounce/index.ts";
+import type { FlowsPart } from "../http/flows/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 import type { Order } from "../open/order/index.ts";
 
@@ -52,9 +53,18 @@ export interface PartOptions {
    * @default true; in a Worker it must be given
    */
   readonly debounce?: boolean | DebouncePart | undefined;
+  /**
+   * Whether tasks may belong to flows: turns on the routes of flows, `before` and `addBefore` of the tasks that handlers
+   * get, and their part of sweeps. `true` loads its code at the first use; or give it, from `sluice-queue/flows`.
+   * @default true; in a Worker it must be given
+   */
+  readonly flows?: boolean | FlowsPart | undefined;
 }
 
-type Parts = Pick<AppOptions, "dashboard" | "operations" | "docs" | "deepSweep" | "order" | "debounce">;
+type Parts = Pick<
+  AppOptions,
+  "dashboard" | "operations" | "docs" | "deepSweep" | "order" | "debounce" | "flows"
+>;
 
 /** Makes each part of what is given in its option: what is `true` is loaded at its first use. */
 export type PartsOnDemand = {
@@ -87,5 +97,6 @@ export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | un
     deepSweep: part("deepSweep"),
     order: part("order"),
     debounce: part("debounce"),
+    flows: part("flows"),
   };
 }

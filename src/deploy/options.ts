@@ -107,6 +107,7 @@ export const SERVICE_OPTIONS = [
   "deepSweep",
   "order",
   "debounce",
+  "flows",
   "fetch",
   "onDeadLetter",
   "onFailure",

@@ -12,6 +12,7 @@ import type { Offload } from "../features/offload/types.ts";
 import type { TokenEntry } from "./auth/tokens.ts";
 import type { Dashboard } from "./dashboard/mount.ts";
 import type { Docs } from "./docs/docs.ts";
+import type { FlowsPart } from "./flows/part.ts";
 import type { Operations } from "./operations/operations.ts";
 import type { Part } from "./parts.ts";
 import type { LoggedError } from "./problems/logged-error.ts";
@@ -153,6 +154,11 @@ export interface AppOptions {
    * @default none: such requests are refused
    */
   readonly debounce?: DebouncePart | undefined;
+  /**
+   * The flows of `sluice-queue/flows`: their routes, and their part of sweeps.
+   * @default none: such requests are refused
+   */
+  readonly flows?: FlowsPart | undefined;
 }
 
 /** The names of {@link AppOptions}. */
@@ -180,4 +186,5 @@ export const APP_OPTIONS = [
   "deepSweep",
   "order",
   "debounce",
+  "flows",
 ] as const satisfies readonly (keyof AppOptions)[];

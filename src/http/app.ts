@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
 import { linkedIfNeeded } from "../open/linked-part.ts";
 import { opening } from "../open/opening.ts";
+import { sweepPartsWith } from "../open/swept-part.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { onlyOptions, optionalFunction } from "../kernel/options/validation.ts";
 import { type Transport, withPrefix } from "../kernel/transport.ts";
@@ -13,7 +14,8 @@ import { Authenticator, type Authenticating, forbidden } from "./auth/authentica
 import type { Scope } from "./auth/tokens.ts";
 import { mountDashboard } from "./dashboard/mount.ts";
 import { optionsOfRequests } from "./options-of-requests.ts";
-import { loadOperations } from "./operations/load.ts";
+import type { FlowRoutes, FlowsPart } from "./flows/part.ts";
+import { loadRoutes } from "./load-routes.ts";
 import type { Operations } from "./operations/operations.ts";
 import { checkPart, isOff, type Part } from "./parts.ts";
 import { problems } from "./problems/codes.ts";
@@ -48,7 +50,7 @@ export function createApp(options: AppOptions): App {
   const { tokens, cronSecret, cronIsRequest, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
-  const { dashboard, operations, docs, deepSweep, order, debounce, ...given } = withPrefix(
+  const { dashboard, operations, docs, deepSweep, order, debounce, flows, ...given } = withPrefix(
     options.transport,
     ofRequests,
   );
@@ -58,7 +60,8 @@ export function createApp(options: AppOptions): App {
   checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
   checkPart(order, "order", "linked");
   checkPart(debounce, "debounce", "withDebounce");
-  const link = (to: Transport) => linkedIfNeeded({ order }, to);
+  checkPart(flows, "flows", "linked");
+  const link = (to: Transport) => linkedIfNeeded({ order, flows }, to);
   const ofQueues = { ...given, transport: link(given.transport) };
   const { transport, prefix, offload, tracing } = ofQueues;
   optionalFunction(beforeSweep, "beforeSweep");
@@ -92,7 +95,11 @@ export function createApp(options: AppOptions): App {
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
   const sweptStore = typeof offload === "function" ? undefined : checkedOffload(offload);
 
-  const newApp = (given: Part<Operations> | undefined, authenticator: Authenticating): App => {
+  const newApp = (
+    given: Part<Operations> | undefined,
+    authenticator: Authenticating,
+    flowRoutes: FlowsPart["routes"] | undefined = flows?.routes,
+  ): App => {
     const app: App = new Hono<Variables>();
 
     const reportedProblem: Services["reportedProblem"] = (error, c) => {
@@ -128,6 +135,7 @@ export function createApp(options: AppOptions): App {
       deepSweep,
       hasOrder: order !== undefined,
       debounce,
+      sweepParts: sweepPartsWith(flows),
     };
 
     // First, because it answers all of its paths itself, each with its own headers.
@@ -153,8 +161,14 @@ export function createApp(options: AppOptions): App {
     sweepRoutes(app, services);
     aboutRoutes(app, services);
     docsRoutes(app, services);
-    if (typeof given === "function") loadOperations(app, given, (all) => newApp(all, authenticator));
-    else given?.mount(app, services);
+    if (typeof flowRoutes === "function") {
+      const newAppWith = (its: FlowRoutes) => newApp(given, authenticator, its);
+      loadRoutes(app, ["/v1/flows", "/v1/flows/*"], flowRoutes, newAppWith);
+    } else flowRoutes?.mount(app, services);
+    if (typeof given === "function") {
+      const newAppWith = (its: Operations) => newApp(its, authenticator, flowRoutes);
+      loadRoutes(app, ["/v1/*", "/metrics"], given, newAppWith);
+    } else given?.mount(app, services);
 
     app.notFound((c) => {
       const methods = methodsOf(app.routes, c.req.path);

@@ -26,6 +26,7 @@ type OfQueues = Omit<
   | "deepSweep"
   | "order"
   | "debounce"
+  | "flows"
 >;
 
 /**

@@ -9,6 +9,7 @@ import type { DebouncePart } from "../features/debounce/index.ts";
 import type { Grants } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
 import type { Docs } from "./docs/docs.ts";
+import type { SweepPart } from "../sweep/part.ts";
 import type { Part } from "./parts.ts";
 import type { Problem } from "./problems/problem.ts";
 
@@ -56,6 +57,8 @@ export interface Services {
   readonly hasOrder: boolean;
   /** Undefined if it is off. */
   readonly debounce: DebouncePart | undefined;
+  /** The parts of features in its sweeps. */
+  readonly sweepParts: readonly SweepPart[];
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
   readonly reportedProblem: (error: unknown, c: Context) => Problem;
 }

@@ -9,9 +9,10 @@ export interface LinkedPart {
 /** The parts that bring the linked edition. */
 export interface LinkedParts {
   readonly order?: LinkedPart | undefined;
+  readonly flows?: LinkedPart | undefined;
 }
 
 /** The transport of a deployment or an app: with the linked edition, if one of its parts needs it. */
-export function linkedIfNeeded({ order }: LinkedParts, transport: Transport): Transport {
-  return order?.linked(transport) ?? transport;
+export function linkedIfNeeded({ order, flows }: LinkedParts, transport: Transport): Transport {
+  return (order ?? flows)?.linked(transport) ?? transport;
 }

@@ -139,7 +139,7 @@ test("an app without the strict order sets none, and says what a queue in that o
   const task = { json: { payload: 1, group: "a" } };
   const refused = await without("POST", `${path}/tasks`, task);
   expectProblem(refused, "newer_schema");
-  expect(refused.body.detail).toContain("give the server the option `order`");
+  expect(refused.body.detail).toContain("give the server the option `order` or `flows`");
   expect((await served.ask("POST", `${path}/tasks`, task)).status).toBe(201);
 });
 

@@ -47,6 +47,7 @@ export async function openDatabase(config: Config, env: Variables, signal: Abort
     operations: onDemand.operations(true),
     order: onDemand.order(true),
     debounce: onDemand.debounce(true),
+    flows: onDemand.flows(true),
     limits: { body: 100_000_000 },
     onError: ({ error }) => (last = error),
   });

@@ -1,5 +1,4 @@
 import { sweepWith } from "../../open/sweep-with.ts";
-import { sweepParts } from "../../open/sweep-parts.ts";
 import type { Duration } from "../../kernel/options/duration.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";
@@ -16,7 +15,7 @@ const OFF = isOff("has no deep sweep", "deepSweep", "deep-sweep");
 /** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
   const { allow, optionsOf } = services;
-  const { beforeSweep, afterSweep, sweptStore, deepSweep } = services;
+  const { beforeSweep, afterSweep, sweptStore, sweepParts, deepSweep } = services;
 
   const run = async (c: RequestContext, requested?: Duration) => {
     const budget = budgetOf(services, requested);

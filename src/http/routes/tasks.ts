@@ -17,13 +17,14 @@ import * as schemas from "../request-schemas/tasks.ts";
 
 const OFF = isOff("cannot debounce, throttle or replace tasks", "debounce");
 
+const keyed = ({ debounce }: Services, queue: Queue) => {
+  if (!debounce) throw new Problem("unsupported", { detail: OFF });
+  return debounce.withDebounce(queue);
+};
+
 /** Enqueue, pull, settle and cancel. */
 export function taskRoutes(app: App, services: Services): void {
-  const { allow, debounce } = services;
-  const keyed = (queue: Queue<unknown>) => {
-    if (!debounce) throw new Problem("unsupported", { detail: OFF });
-    return debounce.withDebounce(queue);
-  };
+  const { allow } = services;
 
   app.post("/v1/queues/:queue/tasks", allow("enqueue"), async (c) => {
     const options = requestOptions(c);
@@ -40,7 +41,7 @@ export function taskRoutes(app: App, services: Services): void {
     const { debounce, throttle, singleton, replace } = rest;
     const isKeyed = [debounce, throttle, singleton, replace].some((option) => option !== undefined);
     const enqueued = await (isKeyed
-      ? keyed(queue).enqueue(payload, { ...rest, ...options })
+      ? keyed(services, queue).enqueue(payload, { ...rest, ...options })
       : queue.enqueue(payload, { ...rest, ...options }));
     // Relative to the request, so that it is right wherever the app is mounted.
     const location = `tasks/${encodeURIComponent(enqueued.id)}`;
@@ -51,7 +52,7 @@ export function taskRoutes(app: App, services: Services): void {
     const options = requestOptions(c);
     const { key } = readPath(c, schemas.keyInPath);
     const queue = c.get("open").queue();
-    const known = await keyed(queue).forgetKey(key, options);
+    const known = await keyed(services, queue).forgetKey(key, options);
     return reply<typeof replies.keyForgotten>({ key, known });
   });
 
