@@ -314,6 +314,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -397,7 +398,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*)$"
+              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*)$"
             }
           },
           {
@@ -1383,6 +1384,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -1556,7 +1558,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*$"
+              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*$"
             }
           },
           {
@@ -6783,7 +6785,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -6794,7 +6797,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -6922,7 +6926,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -6933,7 +6938,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -7769,6 +7775,7 @@ export const openapi: OpenApiDocument = {
                       "enum": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "completed",
                         "rejected"
@@ -7782,10 +7789,11 @@ export const openapi: OpenApiDocument = {
                         "attempts_exhausted",
                         "lease_expired",
                         "taken_back",
-                        "cancelled"
+                        "cancelled",
+                        "dependency_failed"
                       ],
                       "type": "string",
-                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                     },
                     "deadlineAt": {
                       "type": "integer",
@@ -7856,6 +7864,7 @@ export const openapi: OpenApiDocument = {
             "enum": [
               "pending",
               "delayed",
+              "blocked",
               "working",
               "completed",
               "rejected"
@@ -7868,10 +7877,11 @@ export const openapi: OpenApiDocument = {
               "attempts_exhausted",
               "lease_expired",
               "taken_back",
-              "cancelled"
+              "cancelled",
+              "dependency_failed"
             ],
             "type": "string",
-            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
           },
           "attempt": {
             "type": "integer",
@@ -7911,6 +7921,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected",
@@ -8146,6 +8157,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -8158,10 +8170,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -8201,6 +8214,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -8469,10 +8483,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "error": {
                   "type": "string",
@@ -8626,6 +8641,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -8638,10 +8654,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -8681,6 +8698,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -9200,6 +9218,11 @@ export const openapi: OpenApiDocument = {
                           "type": "integer",
                           "minimum": 0
                         },
+                        "blocked": {
+                          "type": "integer",
+                          "minimum": 0,
+                          "description": "Tasks of flows that wait for others."
+                        },
                         "working": {
                           "type": "integer",
                           "minimum": 0
@@ -9268,6 +9291,7 @@ export const openapi: OpenApiDocument = {
                       "required": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "rejected",
                         "oldestAge",
@@ -9322,6 +9346,11 @@ export const openapi: OpenApiDocument = {
           "delayed": {
             "type": "integer",
             "minimum": 0
+          },
+          "blocked": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks of flows that wait for others."
           },
           "working": {
             "type": "integer",
@@ -9392,6 +9421,7 @@ export const openapi: OpenApiDocument = {
           "queue",
           "pending",
           "delayed",
+          "blocked",
           "working",
           "rejected",
           "oldestAge",
@@ -9504,6 +9534,11 @@ export const openapi: OpenApiDocument = {
                     "delayed": {
                       "type": "integer",
                       "minimum": 0
+                    },
+                    "blocked": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Tasks of flows that wait for others."
                     },
                     "working": {
                       "type": "integer",
@@ -9802,6 +9837,7 @@ export const openapi: OpenApiDocument = {
                     "queue",
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "rejected",
                     "oldestAge",
