@@ -20,7 +20,7 @@ local function begin_nodes(plan, items, from)
       if edges == '~x' then
         plan_write(plan, 'HSET tasks', id, record)
       end
-      plan_write(plan, 'ZADD expiry', flows.blocked, id)
+      plan_write(plan, 'ZADD expiry', BLOCKED, id)
     else
       local fixed = '2;' .. int(plan.now) .. record
       local task = parse_with(fixed, nil)
@@ -38,7 +38,7 @@ local function begin_nodes(plan, items, from)
     if edges ~= '' then
       local _, open = string.gsub(edges, '[cer]', '')
       task.edges = int(open) .. ',0,' .. edges
-      plan_write(plan, 'ZADD delayed', score_when_due(task, flows.blocked), id)
+      plan_write(plan, 'ZADD delayed', blocked_score(task), id)
       plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
     elseif delay > 0 then
       plan_write(plan, 'ZADD delayed', score_when_due(task, plan.now + delay), id)

@@ -5,7 +5,7 @@ local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local root = ARGV[2] -- the node of which these are: if it is known, all has been added
 local kept_for = ARGV[3] -- how long (ms) they are kept
-local items = ARGV -- then for each: entry of the outbox, value
+local items = ARGV -- then for each: member (an entry of the outbox), text (its value)
 -- Returns {'ok'}
 
 local FIRST = 3

@@ -34,13 +34,13 @@ export interface FlowOptions extends RequestOptions {
   readonly id?: string | undefined;
 }
 
-export interface AddedFlow {
+export interface AddedFlow<Ref extends string = string> {
   /** `<name>@<home>`. */
   readonly id: string;
   /** False if a flow with this id was known already. */
   readonly created: boolean;
   /** The id of each task, by its ref. */
-  readonly tasks: Readonly<Record<string, string>>;
+  readonly tasks: Readonly<Record<Ref, string>>;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;

@@ -166,12 +166,36 @@ export async function sendSettled(
   left: ReplyReader,
   options: SendOptions = {},
 ): Promise<void> {
+  const { link, name } = shardOf(transport, keys, left.text());
+  await unlessItFails(sendOutbox(link, name, readEntries(left), { signal: options.signal }));
+}
+
+/** As {@link sendSettled}, after a call whose reply does not have what it has left. */
+export async function emptyOutboxOf(
+  transport: QueueRef["transport"],
+  keys: readonly string[],
+  testNow: string | undefined,
+  options: SendOptions = {},
+): Promise<void> {
+  const { link, name } = shardOf(transport, keys, testNow);
+  await unlessItFails(emptyOutbox(link, name, { signal: options.signal }));
+}
+
+/**
+ * The partition that has these keys.
+ * @param now the time that its scripts are given, epoch ms
+ */
+function shardOf(transport: QueueRef["transport"], keys: readonly string[], now: string | undefined) {
   const tasks = keys.find((key) => key.endsWith(":tasks")) ?? "";
   const [, prefix, queue = "", first = ""] = /^(.*):\{([^}]+)\}(\/0)?:tasks$/.exec(tasks) ?? [];
-  const now = Number(left.text());
+  const link: Link = { transport, prefix, now: now ? () => Number(now) : undefined };
+  return { link, name: queue + first };
+}
+
+/** What has failed stays in the outbox. */
+async function unlessItFails(sent: Promise<unknown>): Promise<void> {
   try {
-    const link = { transport, prefix, now: () => now };
-    await sendOutbox(link, queue + first, readEntries(left), { signal: options.signal });
+    await sent;
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
   }

@@ -2,14 +2,14 @@
 
 export const $X_ = `X=(function(a)
 return function(b,c,d,e)
-local f,g=KD.line_of(b,d)
+local f,g=KE.line_of(b,d)
 if f and f.ordered then
 d.priority=nil
 end
 if f and f.ordered and c~=f.head and e~='aside'then
-if f.waiting>0 or KD.is_busy(g)then
+if f.waiting>0 or KE.is_busy(g)then
 d.fair_score=nil
-return KD.line_up(b,g,c)
+return KE.line_up(b,g,c)
 end
 f.head=c
 end
@@ -17,293 +17,312 @@ return a(b,c,d,e)
 end
 end)(X)
 `;
-export const $HI_ = `HI=(function(a)
+export const $HJ_ = `HJ=(function(a)
 local b=315360000000
 return function(c,d,e,f,g,h,i)
 if e.group and not c.groups[e.group]and c.settings and c.settings.o then
-CR(c,{e})
+CS(c,{e})
 end
-local j,k=KD.line_of(c,e)
+local j,k=KE.line_of(c,e)
 local l=j and j.head==d
 local m=l and j.ordered and j.stops and g=='rejected'and h~='cancelled'
 a(c,d,e,f,g,h,m and b or i)
 if m then
-KD.set_stopped(c,k,true)
+KE.set_stopped(c,k,true)
 elseif l then
 j.head=nil
 end
 end
-end)(HI)
+end)(HJ)
 `;
-export const $KL = `local KL=(function()
-local a='4503599627370495'
-local b=200
-local function c(d,e)
-return e..'{'..d..'}'
+export const $KO = `local function KO(a)
+return a.node_kind and KN or HH(a,KM)
+end
+`;
+export const $KQ = `local KQ=(function()
+local a=200
+local function b(c,d)
+return d..'{'..c..'}'
+end
+local function c(d)
+local e,f=string.match(d.followers or' -','^([^ ]*)(.*)$')
+local g={}
+for k,l in string.gmatch(e,'(%w+)%.(%d+)')do
+AK(g,k,tonumber(l))
+end
+return g,f
 end
 local function d(e)
-local f,g=string.match(e.followers or' -','^([^ ]*)(.*)$')
-local h={}
-for l,m in string.gmatch(f,'(%w+)%.(%d+)')do
-AK(h,l,tonumber(m))
+local f=e.reason=='cancelled'and string.find(e.edges or'','m',1,true)
+return(e.state==GB.completed or f)and'completed'or'failed'
 end
-return h,g
-end
-local function e(f)
-local g=f.reason=='cancelled'and string.find(f.edges or'','m',1,true)
-return(f.state==GA.completed or g)and'completed'or'failed'
-end
-local function f(g,h,i,j)
-if i.flow then
-g.outcomes=g.outcomes or{}
-AK(g.outcomes,{id=h,task=i,outcome=j})
-g.more_nodes=(g.more_nodes or 0)+(j=='open'and 1 or-1)
+local function e(f,g,h,i)
+if h.flow then
+f.outcomes=f.outcomes or{}
+AK(f.outcomes,{id=g,task=h,outcome=i})
+f.nodes=f.nodes or{}
+f.nodes[g]=f.nodes[g]or{id=g,task=h,text='',found=true}
+f.more_nodes=(f.more_nodes or 0)+(i=='open'and 1 or-1)
 end
 end
-local g={}
-local h={
+local f={}
+local g={
 completed={c='.',f='.',e='+',x='+',r='m',s='m'},
 failed={c='f',e='x',r='s'},
 open={f='c',x='e',s='r'},
 }
-local i={}
-local function j(k,l)
-local m,n={},{}
-for r=l+1,#k,GV do
-local s=string.match(k[r],'^%w+{([^}]*@.*)}$')
-if s and not n[s]then
-n[s]=true
-m[#m+1]='.'..c(s,'flow')
+local h={}
+local function i(j,k)
+local l,m={},{}
+for q=k+1,#j,GW do
+local r=string.match(j[q],'^%w+{([^}]*@.*)}$')
+if r and not m[r]then
+m[r]=true
+l[#l+1]='.'..b(r,'flow')
 end
 end
-AK(m,m[1]and'~nodes'or nil)
-return m
+AK(l,l[1]and'~nodes'or nil)
+return l
 end
-local function k(l,m,n)
-l.nodes=l.nodes or{}
-local o,p={},{}
-local function q(r,s)
-local t=string.sub(r,2)
-local u,v=GI(s or nil)
-l.nodes[t]={id=t,task=u,text=v,found=s and u.flow~=nil}
-l.stored_before[r]=s or nil
-return u
+local function j(k,l,m)
+k.nodes=k.nodes or{}
+local n,o={},{}
+local function p(q,r)
+local s=string.sub(q,2)
+local t,u=GJ(r or nil)
+k.nodes[s]={id=s,task=t,text=u,found=r and t.flow~=nil}
+k.stored_before[q]=r or nil
+return t
 end
-for u,v in ipairs(m)do
-local w='.'..v
-if i[w]~=nil and not l.nodes[v]then
-q(w,i[w])
-elseif not l.nodes[v]then
-l.nodes[v]={}
-o[#o+1]=w
+for t,u in ipairs(l)do
+local v='.'..u
+if h[v]~=nil and not k.nodes[u]then
+p(v,h[v])
+elseif not k.nodes[u]then
+k.nodes[u]={}
+n[#n+1]=v
 end
 end
-for u,v in ipairs(o)do
-p[#p+1]=v
+for t,u in ipairs(n)do
+o[#o+1]=u
 end
-if not l.live_nodes then
-if i['~nodes']==nil then
-p[#p+1]='~nodes'
+if not k.live_nodes then
+if h['~nodes']==nil then
+o[#o+1]='~nodes'
 else
-l.live_nodes=tonumber(i['~nodes']or 0)
-l.stored_before['~nodes']=i['~nodes']or nil
+k.live_nodes=tonumber(h['~nodes']or 0)
+k.stored_before['~nodes']=h['~nodes']or nil
 end
 end
-local r=#p
-for v,w in ipairs(n or{})do
-p[#p+1]=w
+local q=#o
+for u,v in ipairs(m or{})do
+o[#o+1]=v
 end
-local s,t=AP('HMGET',l.keys.tasks,p),{}
-if not l.live_nodes then
-l.live_nodes=tonumber(s[r]or 0)
-l.stored_before['~nodes']=s[r]or nil
+local r,s=AP('HMGET',k.keys.tasks,o),{}
+if not k.live_nodes then
+k.live_nodes=tonumber(r[q]or 0)
+k.stored_before['~nodes']=r[q]or nil
 end
-for x,y in ipairs(o)do
-AK(t,q(y,s[x]))
+for w,x in ipairs(n)do
+AK(s,p(x,r[w]))
 end
-if not n then
-CR(l,t)
+if not m then
+CS(k,s)
 end
-return{unpack(s,r+1,#p)},t
+return{unpack(r,q+1,#o)},s
 end
-local function l(m,n)
-if not n.is_free then
-FJ(m,'ZREM delayed',n.id)
-n.is_free=true
+local function k(l,m)
+if not m.is_free then
+FK(l,'ZREM delayed',m.id)
+m.is_free=true
 end
 end
-local function m(n)
-return n.state==GA.completed or n.state==GA.rejected or n.state==GA.deleted
+local function l(m)
+return m.state==GB.completed or m.state==GB.rejected or m.state==GB.deleted
+end
+local function m(n,o,p,q,r)
+local s,t=o.id,o.task
+local u=t.state==GB.rejected and t.reason=='dependency_failed'
+local v=t.node_kind=='j'
+local w=p>0 and(q==0 or v)
+if t.state~=GB.waiting and not u and not(v and l(t))then
+return
+elseif w and l(t)then
+t.state,t.reason,t.ended_at,t.lease_token=GB.waiting,nil,nil,''
+GQ(t,'blocked',n.now)
+FK(n,'ZREM expiry',s)
+FK(n,'ZREM dead',s)
+FK(n,'ZADD delayed',KO(t),s)
+if t.node_kind then
+FK(n,'HSET tasks',s,'2;'..t.enqueued_at..';F='..t.flow..'\\n')
+end
+o.is_free=nil
+e(n,s,t,'open')
+elseif not w and not(u and q>0)and t.edges then
+if l(t)then
+FK(n,'ZREM expiry',s)
+FK(n,'ZREM dead',s)
+t.state,t.reason,t.ended_at=GB.waiting,nil,nil
+else
+k(n,o)
+end
+t.because=r
+if q>0 and not v and not string.find(t.edges,'f',1,true)then
+HJ(n,s,t,'','rejected','cancelled')
+return
+elseif q>0 then
+HJ(n,s,t,r and'j"'..r..'"'or'','rejected','dependency_failed')
+return
+elseif t.node_kind then
+HJ(n,s,t,'','completed','')
+return
+end
+t.edges=nil
+local x=t.flow_delay and n.now+tonumber(t.flow_delay)
+GQ(t,x and'delayed'or'pending',n.now)
+if x then
+FK(n,'ZADD delayed',HH(t,x),s)
+else
+X(n,s,t,'back')
+end
+BZ(n,'released',s)
+end
+FK(n,'HSET tasks','.'..s,GO(t,o.text))
 end
 local function n(o,p,q,r,s)
-local t,u=p.id,p.task
-local v=u.state==GA.rejected and u.reason=='dependency_failed'
-local w=u.node_kind=='j'
-local x=q>0 and(r==0 or w)
-if u.state~=GA.waiting and not v and not(w and m(u))then
-return
-elseif x and m(u)then
-u.state,u.reason,u.ended_at,u.lease_token=GA.waiting,nil,nil,''
-GP(u,'delayed',o.now)
-FJ(o,'ZREM expiry',t)
-FJ(o,'ZREM dead',t)
-FJ(o,'ZADD delayed',HG(u,a),t)
-p.is_free=nil
-f(o,t,u,'open')
-elseif not x and not(v and r>0)and u.edges then
-if m(u)then
-FJ(o,'ZREM expiry',t)
-FJ(o,'ZREM dead',t)
-u.state,u.reason,u.ended_at=GA.waiting,nil,nil
-else
-l(o,p)
+o.changed_nodes=o.changed_nodes or{}
+if not p.changes then
+p.changes={}
+o.changed_nodes[#o.changed_nodes+1]=p
 end
-u.because=s
-if r>0 and not w and not string.find(u.edges,'f',1,true)then
-HI(o,t,u,'','rejected','cancelled')
-return
-elseif r>0 then
-HI(o,t,u,s and'j"'..s..'"'or'','rejected','dependency_failed')
-return
-elseif u.node_kind then
-HI(o,t,u,'','completed','')
-return
+p.changes[#p.changes+1]={edge=q,outcome=r,because=s}
 end
-u.edges=nil
-local y=u.flow_delay and o.now+tonumber(u.flow_delay)
-GP(u,y and'delayed'or'pending',o.now)
-if y then
-FJ(o,'ZADD delayed',HG(u,y),t)
-else
-X(o,t,u,'back')
+local function o(p)
+local q=p.changed_nodes or{}
+p.changed_nodes=nil
+for u,v in ipairs(q)do
+local w=v.changes
+local x,y,z=string.match(v.task.edges or'','^(%d+),(%d+),()')
+local aa,ab,ac={c=0,e=0,r=0,f=0,m=0,x=0},{},nil
+table.sort(w,function(ad,ae)
+return ad.edge<ae.edge
+end)
+v.changes=nil
+for ag,ah in ipairs(x and w or{})do
+local ai=tonumber(z)+ah.edge
+local aj=string.sub(v.task.edges,ai,ai)
+local ak=g[ah.outcome][aj]
+if ak then
+aa[aj]=aa[aj]-1
+aa[ak]=(aa[ak]or 0)+1
+if not ac then
+ac=ah.because
 end
-BY(o,'released',t)
+AK(ab,{place=ai,now=ak})
 end
-FJ(o,'HSET tasks','.'..t,GN(u,p.text))
 end
-local function o(p,q,r,s,t)
-p.changed_nodes=p.changed_nodes or{}
-if not q.changes then
-q.changes={}
-p.changed_nodes[#p.changed_nodes+1]=q
+if ab[1]then
+local ad=v.task.node_kind=='j'
+x=tonumber(x)+aa.c+aa.e+aa.r
+y=tonumber(y)+aa.f+aa.m+(ad and aa.x or 0)
+local ae={AH(x),',',AH(y),','}
+local af=tonumber(z)-1
+for aj,ak in ipairs(ab)do
+AK(ae,string.sub(v.task.edges,af+1,ak.place-1),ak.now)
+af=ak.place
 end
-q.changes[#q.changes+1]={edge=r,outcome=s,because=t}
+AK(ae,string.sub(v.task.edges,af+1))
+v.task.edges=table.concat(ae)
+m(p,v,x,y,ac)
+end
+end
 end
 local function p(q)
-local r=q.changed_nodes or{}
-q.changed_nodes=nil
-for v,w in ipairs(r)do
-local x=w.changes
-local y,z,aa=string.match(w.task.edges or'','^(%d+),(%d+),()')
-local ab,ac,ad={c=0,e=0,r=0,f=0,m=0,x=0},{},nil
-table.sort(x,function(ae,af)
-return ae.edge<af.edge
-end)
-w.changes=nil
-for ah,ai in ipairs(y and x or{})do
-local aj=tonumber(aa)+ai.edge
-local ak=string.sub(w.task.edges,aj,aj)
-local al=h[ai.outcome][ak]
-if al then
-ab[ak]=ab[ak]-1
-ab[al]=(ab[al]or 0)+1
-if not ad then
-ad=ai.because
+local r,s=0,1
+local t=q.outcomes or{}
+while t[s]do
+local u,v,w=#t,{},{}
+for aa=s,u do
+local ab=t[aa]
+local ac,ad=c(ab.task)
+local ae=q.keys.pending and q.keys.dead
+if not ae or r+#ac/2>a then
+ac={}
+ad=ab.task.followers
 end
-AK(ac,{place=aj,now=al})
+r=r+#ac/2
+for ai=1,#ac,2 do
+AK(v,b(ab.task.flow,ac[ai]))
+AK(w,{edge=ac[ai+1],ended=ab})
 end
-end
-if ac[1]then
-local ae=w.task.node_kind=='j'
-y=tonumber(y)+ab.c+ab.e+ab.r
-z=tonumber(z)+ab.f+ab.m+(ae and ab.x or 0)
-local af={AH(y),',',AH(z),','}
-local ag=tonumber(aa)-1
-for ak,al in ipairs(ac)do
-AK(af,string.sub(w.task.edges,ag+1,al.place-1),al.now)
-ag=al.place
-end
-AK(af,string.sub(w.task.edges,ag+1))
-w.task.edges=table.concat(af)
-n(q,w,y,z,ad)
+local af=ab.task.node_kind and ab.task.because or ab.id
+ab.because=af
+if ad~=''then
+local ag='~x:'..ab.id
+FK(q,'ZADD expiry',KM,ag)
+AK(f,ag,'node')
+AK(f,ab.outcome,ad)
+f[#f+1]=af
 end
 end
-end
-local function q(r)
-local s,t=0,1
-local u=r.outcomes or{}
-while u[t]do
-local v,w,x=#u,{},{}
-for ab=t,v do
-local ac=u[ab]
-local ad,ae=d(ac.task)
-local af=r.keys.pending and r.keys.dead
-if not af or s+#ad/2>b then
-ad={}
-ae=ac.task.followers
-end
-s=s+#ad/2
-for aj=1,#ad,2 do
-AK(w,c(ac.task.flow,ad[aj]))
-AK(x,{edge=ad[aj+1],ended=ac})
-end
-local ag=ac.task.node_kind and ac.task.because or ac.id
-ac.because=ag
-if ae~=''then
-local ah='~x:'..ac.id
-FJ(r,'ZADD expiry',a,ah)
-AK(g,ah,'node')
-AK(g,ac.outcome,ae)
-g[#g+1]=ag
+j(q,v)
+for aa,ab in ipairs(v)do
+local ac,ad=q.nodes[ab],w[aa].ended
+if ac.found then
+n(q,ac,w[aa].edge,ad.outcome,ad.because)
 end
 end
-k(r,w)
-for ab,ac in ipairs(w)do
-local ad,ae=r.nodes[ac],x[ab].ended
-if ad.found then
-o(r,ad,x[ab].edge,ae.outcome,ae.because)
+o(q)
+s=u+1
 end
+if q.more_nodes and q.more_nodes~=0 then
+if not q.live_nodes then
+j(q,{})
 end
-p(r)
-t=v+1
+q.live_nodes=math.max(0,q.live_nodes+q.more_nodes)
+FK(q,'HSET tasks','~nodes',AH(q.live_nodes))
 end
-if r.more_nodes and r.more_nodes~=0 then
-if not r.live_nodes then
-k(r,{})
-end
-r.live_nodes=math.max(0,r.live_nodes+r.more_nodes)
-FJ(r,'HSET tasks','~nodes',AH(r.live_nodes))
-end
-r.outcomes,r.more_nodes=nil,nil
+q.outcomes,q.more_nodes=nil,nil
 end
 return{
-blocked=a,
-outcome_of=e,
-note_outcome=f,
-read_before=i,
-fields_with=j,
-outbox=g,
-open_nodes=k,
-notify_node=o,
-follow_changes=p,
-notify_followers=q,
+outcome_of=d,
+note_outcome=e,
+read_before=h,
+fields_with=i,
+outbox=f,
+open_nodes=j,
+notify_node=n,
+follow_changes=o,
+notify_followers=p,
 }
 end)()
 `;
-export const $HI__ = `HI=(function(a)
+export const $HJ__ = `HJ=(function(a)
 local b=315360000000
 return function(c,d,e,f,g,h,i)
-if e.flow then
-local j=g=='completed'and(e.result_ttl or FU)
+if e.node_kind then
+e.state,e.reason=g=='completed'and GB.completed or GB.rejected,h
+if h==''then
+e.reason=nil
+end
+e.ended_at,e.kept_for=AH(c.now),AH(FW)
+GQ(e,g,c.now)
+FK(c,'HSET tasks',d,'')
+FK(c,'HSET tasks','.'..d,GO(e,f))
+FK(c,'ZADD expiry',AH(c.now+b),d)
+KQ.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+return
+elseif e.flow then
+local j=g=='completed'and(e.result_ttl or FV)
 or e.dead_ttl
-or FV
+or FW
 e.kept_for=AH(h=='cancelled'and 0 or i or j)
 end
 a(c,d,e,f,g,h,e.flow and b or i)
 if e.flow and h=='cancelled'then
-FJ(c,'ZADD expiry',AH(c.now+b),d)
+FK(c,'ZADD expiry',AH(c.now+b),d)
 end
-KL.note_outcome(c,d,e,KL.outcome_of(e))
+KQ.note_outcome(c,d,e,KQ.outcome_of(e))
 end
-end)(HI)
+end)(HJ)
 `;

@@ -115,17 +115,16 @@ test.for(["request", "reply"] as const)(
       if (isAdded) expect(exists).toBe(true);
       const counts = await Promise.all(
         ["one", "two"].map(async (name) => {
-          const { pending, delayed } = await new Queue(name, {
+          const { pending, blocked } = await new Queue(name, {
             transport: linked(rig.transport),
             now,
           }).counts();
-          return { pending, delayed };
+          return { pending, blocked };
         }),
       );
-      // Beside tasks, blocked is the join of each queue.
       const [all, none] = [
-        { pending: 105, delayed: 106 },
-        { pending: 0, delayed: 0 },
+        { pending: 105, blocked: 105 },
+        { pending: 0, blocked: 0 },
       ];
       expect(counts).toEqual(exists ? [all, all] : [none, none]);
       const ofOutbox = ["ZCOUNT", "sluice:{one}:expiry", "4503599627370495", "+inf"] as const;
