@@ -11,8 +11,8 @@ const loaded = new Map<string, Script>();
 
 /**
  * A transport for queues whose tasks may depend on each other: with groups in strict order. Give it to all that works on
- * such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments, `createApp`, tests and
- * `Operator` do so by themselves. Without it, calls on such a queue throw `newer_schema`.
+ * such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments and
+ * `createApp` do so with their option `order`, tests by themselves. Without it, calls on such a queue throw `newer_schema`.
  * @param transport any other transport
  * @returns the same one for the same transport
  * @example const ledger = new Queue("ledger", { transport: linked(upstash(env)) });
@@ -83,8 +83,7 @@ async function asPlain(
     const rest = (settled as readonly Reply[]).slice(0, -1);
     outcomes[i] = { reply: name === "settle" ? rest : [rest, ...reply.slice(1)] };
     const { sendSettled } = await import("./outbox.ts");
-    const testNow = command.args[0];
-    await sendSettled(transport, command.keys, testNow, new ReplyReader(name, last.slice(1)), options);
+    await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options);
   }
   return outcomes;
 }
