@@ -2,7 +2,7 @@
 export type { AddedFlow, FlowOptions } from "./add-flow.ts";
 export { type ReadQueue, readBefore } from "./before.ts";
 export { flow } from "./flow.ts";
-export { flowQueue, type PayloadOf, type QueueOfFlow } from "./flow-queue.ts";
+export { flowQueue, type QueueOfFlow } from "./flow-queue.ts";
 export type { After, EdgeOn, FlowItem, FlowTask, InnerFlow } from "./graph/flow-items.ts";
 export { flowsPart } from "./sweep-part.ts";
 export type { Before, FlowNodeReport, FlowReport, FlowState } from "./types.ts";
