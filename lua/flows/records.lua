@@ -72,3 +72,11 @@ format = (function(inner)
     return task.flow and '2' .. string.sub(record, 2) or record
   end
 end)(format)
+
+-- What a task waits for is kept for as long as its record.
+forget_task = (function(inner)
+  return function(fields, removed, id, task, now)
+    append(removed, task.flow and '~p:' .. id or nil)
+    return inner(fields, removed, id, task, now)
+  end
+end)(forget_task)

@@ -2,16 +2,20 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { commandCall, exchange, runAll } from "../../kernel/call.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
-import { type FlowLayout, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
+import { edgesText, layoutFields } from "../../kernel/linked/flow-layout.ts";
+import { layoutField, nodeId, predecessorsField, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
 import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
 import { addLaterCall, type AddedLater, noteNodes, removeEntries } from "../../kernel/linked/outbox.ts";
 import { all } from "../../kernel/maybe-promise.ts";
-import { newTaskId, newToken } from "../../kernel/names/ids.ts";
+import { derivedName } from "../../kernel/names/derived-ids.ts";
+import { newTaskId } from "../../kernel/names/ids.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
+import { requestKey } from "../../kernel/options/validation.ts";
 import type { ReplyTo, Shard } from "../../kernel/shard.ts";
 import type { Adds, Item } from "../../kernel/store.ts";
 import type { Values } from "../../kernel/values/values.ts";
-import { edgeLetters, followerLists } from "./edge-texts.ts";
+import { edgeLetters, edgesBefore, followerLists, predecessorsOf } from "./edge-texts.ts";
+import { type Content, tokenOfFlow } from "./flow-token.ts";
 import type { FlowItem, FlowTask } from "./graph/flow-items.ts";
 import { planFlow } from "./graph/plan-flow.ts";
 
@@ -28,13 +32,13 @@ export interface FlowOptions extends RequestOptions {
   readonly id?: string | undefined;
 }
 
-export interface AddedFlow {
+export interface AddedFlow<Ref extends string = string> {
   /** `<name>@<home>`. */
   readonly id: string;
   /** False if a flow with this id was known already. */
   readonly created: boolean;
   /** The id of each task, by its ref. */
-  readonly tasks: Readonly<Record<string, string>>;
+  readonly tasks: Readonly<Record<Ref, string>>;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
@@ -47,11 +51,12 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 export async function addFlow<Q>(
   items: readonly FlowItem<Q>[],
   queueOf: (queue: Q, path: string) => FlowQueue,
-  { id: name = newTaskId(), signal }: FlowOptions,
+  { id, idempotencyKey, signal }: FlowOptions,
 ): Promise<AddedFlow> {
-  if (typeof name !== "string" || !NAME.test(name)) {
+  if (id !== undefined && (typeof id !== "string" || !NAME.test(id))) {
     throw invalidArgument("id", "must be 1 to 64 of A-Z a-z 0-9 _ . -, beginning with a letter or a digit");
   }
+  const key = requestKey({ idempotencyKey });
   const { nodes, edges } = planFlow(items);
   const known = new Map<Q, FlowQueue>();
   const queues = nodes.map(({ task, path }) => {
@@ -63,7 +68,8 @@ export async function addFlow<Q>(
   const first = queues.find((queue) => queue !== undefined);
   if (!first) throw invalidArgument("tasks", "must have at least one task");
   const homeQueue = first.store.queue;
-  const flow = `${name}@${homeQueue.name}`;
+  const derived = key === undefined ? newTaskId() : await derivedName("flow", homeQueue.name, key);
+  const flow = `${id ?? derived}@${homeQueue.name}`;
   const shards = await shardsOf(queues, flow, { signal });
   const homeShard = shards.get(homeQueue.name) as Shard;
 
@@ -77,8 +83,9 @@ export async function addFlow<Q>(
   );
   const { letters: waitsFor, isOver } = edgeLetters(nodes, edges);
 
-  const token = newToken();
-  const fronts = await recordsOf(flow, nodes, queues);
+  const contents: Content[] = [];
+  const fronts = await recordsOf(flow, nodes, queues, contents);
+  const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
   const records = nodes.map(({ kind }, node) => {
     const { delay = "", record = "\n" } = fronts[node] ?? {};
     const ofNode = kind === "task" ? "" : `;J=${kind === "join" ? "j" : "g"}`;
@@ -88,13 +95,27 @@ export async function addFlow<Q>(
       record: `;t=${token};F=${flow};B=${followers[node]}${ofNode}${delay}${record}`,
     };
   });
-  const layout: FlowLayout = {
+  const kindsOf = (wanted: string) => [...nodes.keys()].filter((node) => nodes[node]?.kind === wanted);
+  const layout = layoutFields(flow, ROOT, {
     shards: names,
     runs: runsOf(places.map((shard) => names.indexOf(shard.name))),
-    refs: nodes.map(({ kind, ref }) => (kind === "gate" ? "" : ref)),
-  };
+    refs: nodes.map(({ ref }) => ref),
+    joins: kindsOf("join"),
+    gates: kindsOf("gate"),
+    edges: nodes.map((_, node) => edgesText(edgesBefore(edges, node))),
+  });
+  const before = predecessorsOf(
+    nodes,
+    edges,
+    places.map((shard) => shard.name),
+  );
   const ofShard = (shard: string) =>
-    records.filter((_, node) => places[node]?.name === shard && !isOver[node]);
+    records.flatMap((record, node) => {
+      if (places[node]?.name !== shard || isOver[node]) return [];
+      const text = before[node];
+      if (text === undefined) return [record];
+      return [record, { id: predecessorsField(record.id), edges: "~", record: text }];
+    });
   const later = names.slice(1).map((shard) => {
     const added: AddedLater = { token, items: ofShard(shard).map((one) => [one.id, one.edges, one.record]) };
     return { shard, added, member: `~x:${rootOf(flow)} ${shard}` };
@@ -106,7 +127,8 @@ export async function addFlow<Q>(
   };
   const home = [
     root,
-    { id: layoutField(flow), edges: "~", record: JSON.stringify(layout) },
+    { id: layoutField(flow), edges: "~", record: layout.map(({ name }) => name).join(",") },
+    ...layout.map(({ field, text }) => ({ id: field, edges: "~", record: text })),
     ...ofShard(homeShard.name),
     ...later.map(({ member, added }) => ({ id: member, edges: "~", record: JSON.stringify(added) })),
   ];
@@ -118,6 +140,7 @@ export async function addFlow<Q>(
   const [added] = (await exchange(transport, [...notes, call] as const, { signal })).slice(-1);
   const { status, wake, isOwn } = (added as () => ReplyTo<typeof addFlowScript>)();
   if (status === "full") throw new SluiceError("queue_full", `the queue ${homeQueue.name} is full`);
+  if (!isOwn && key !== undefined && id === undefined) throw keyReused();
   if (isOwn && later.length > 0) {
     const shardOf = (shard: string) => places.find((one) => one.name === shard) as Shard;
     await runAll(
@@ -136,6 +159,13 @@ export async function addFlow<Q>(
   return { id: flow, created: isOwn, tasks: Object.fromEntries(tasks) as Record<string, string> };
 }
 
+const keyReused = () =>
+  new SluiceError(
+    "idempotency_key_reused",
+    "an earlier flow with this idempotencyKey had other tasks; use a new key",
+    "idempotencyKey",
+  );
+
 /** The partition of each queue that has the nodes of a flow. */
 async function shardsOf(
   queues: readonly (FlowQueue | undefined)[],
@@ -151,11 +181,15 @@ async function shardsOf(
   return shards;
 }
 
-/** The records of tasks, by the numbers of their nodes, without the letters of the flow. */
+/**
+ * The records of tasks, by the numbers of their nodes, without the letters of the flow.
+ * @param contents gets what the flow has of each queue
+ */
 async function recordsOf<Q>(
   flow: string,
   nodes: readonly { readonly task: FlowTask<Q> | undefined; readonly path: string }[],
   queues: readonly (FlowQueue | undefined)[],
+  contents: Content[],
 ): Promise<readonly ({ delay: string; record: string } | undefined)[]> {
   const records: ({ delay: string; record: string } | undefined)[] = nodes.map(() => undefined);
   for (const queue of new Set(queues)) {
@@ -169,7 +203,10 @@ async function recordsOf<Q>(
     const parts = { name: queue.store.queue.name, values: queue.values, defaults: queue.defaults };
     const { encode } = newTasks(parts, tasks, texts, { key: undefined, at });
     const ids = numbers.map((node) => nodeId(flow, node));
-    for (const [i, item] of (await encode([...tasks.keys()], ids)).entries()) {
+    const items = await encode([...tasks.keys()], ids);
+    const sealed = items.map((item) => ("failed" in item ? "" : item.payload));
+    contents.push({ queue: parts.name, tasks, sealed, at });
+    for (const [i, item] of items.entries()) {
       if ("failed" in item) throw item.failed;
       records[numbers[i] as number] = recordOf(item, `${at(i)}at`);
     }

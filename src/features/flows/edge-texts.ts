@@ -1,5 +1,36 @@
 /** How the edges of a flow are written for the scripts. `lua/flows.md` specifies both texts. */
+import type { Predecessor } from "../../kernel/linked/flow-names.ts";
 import { type FlowEdges, type FlowNode, followersOf } from "./graph/flow-plan.ts";
+
+/** What a node waits for: a letter, as records have it, and the node that must end. */
+export function edgesBefore(
+  { before, from, mustComplete, mustFail }: FlowEdges,
+  node: number,
+): [letter: string, from: number][] {
+  const [first, last] = [before[node] as number, before[node + 1] as number];
+  return Array.from({ length: last - first }, (_, i) => {
+    const edge = first + i;
+    const letter = mustComplete[edge] ? "c" : mustFail[edge] ? "r" : "e";
+    return [letter, from[edge] as number];
+  });
+}
+
+/** What each task waits for, as its caller wrote it: JSON; undefined for nothing. */
+export function predecessorsOf(
+  nodes: readonly Pick<FlowNode<unknown>, "kind" | "ref">[],
+  edges: FlowEdges,
+  places: readonly string[],
+): readonly (string | undefined)[] {
+  /** Also through gates. */
+  const sourcesOf = (node: number): number[] =>
+    edgesBefore(edges, node).flatMap(([, from]) => (nodes[from]?.kind === "gate" ? sourcesOf(from) : [from]));
+  return nodes.map(({ kind }, node) => {
+    const sources = kind === "task" ? sourcesOf(node) : [];
+    if (sources.length === 0) return undefined;
+    const found = sources.map((from): Predecessor => [nodes[from]?.ref ?? "", from, places[from] as string]);
+    return JSON.stringify(found);
+  });
+}
 
 /**
  * The followers of each node, of its own partition first.
@@ -31,10 +62,8 @@ export function edgeLetters(nodes: readonly Pick<FlowNode<unknown>, "kind">[], e
   const isOver: boolean[] = [];
   const letters = nodes.map(({ kind }, node) => {
     let own = "";
-    for (let edge = edges.before[node] as number; edge < (edges.before[node + 1] as number); edge++) {
-      own += isOver[edges.from[edge] as number] ? "+" : edges.mustComplete[edge] ? "c" : "e";
-    }
-    const isOpen = /[ce]/.test(own);
+    for (const [letter, from] of edgesBefore(edges, node)) own += isOver[from] ? "+" : letter;
+    const isOpen = /[cer]/.test(own);
     // A node without a task that waits for nothing has completed already.
     isOver.push(!isOpen && kind !== "task");
     return isOpen ? own : "";

@@ -273,6 +273,9 @@ export const openapi: OpenApiDocument = {
           "500": {
             "$ref": "#/components/responses/internal"
           },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
           },
@@ -311,6 +314,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -394,7 +398,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*)$"
+              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*)$"
             }
           },
           {
@@ -618,6 +622,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -1377,6 +1384,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -1550,7 +1558,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*$"
+              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*$"
             }
           },
           {
@@ -2816,6 +2824,9 @@ export const openapi: OpenApiDocument = {
           "500": {
             "$ref": "#/components/responses/internal"
           },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
@@ -3289,6 +3300,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -4505,6 +4519,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -6768,7 +6785,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -6779,7 +6797,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -6907,7 +6926,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -6918,7 +6938,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -7754,6 +7775,7 @@ export const openapi: OpenApiDocument = {
                       "enum": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "completed",
                         "rejected"
@@ -7767,10 +7789,11 @@ export const openapi: OpenApiDocument = {
                         "attempts_exhausted",
                         "lease_expired",
                         "taken_back",
-                        "cancelled"
+                        "cancelled",
+                        "dependency_failed"
                       ],
                       "type": "string",
-                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                     },
                     "deadlineAt": {
                       "type": "integer",
@@ -7841,6 +7864,7 @@ export const openapi: OpenApiDocument = {
             "enum": [
               "pending",
               "delayed",
+              "blocked",
               "working",
               "completed",
               "rejected"
@@ -7853,10 +7877,11 @@ export const openapi: OpenApiDocument = {
               "attempts_exhausted",
               "lease_expired",
               "taken_back",
-              "cancelled"
+              "cancelled",
+              "dependency_failed"
             ],
             "type": "string",
-            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
           },
           "attempt": {
             "type": "integer",
@@ -7896,6 +7921,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected",
@@ -8131,6 +8157,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -8143,10 +8170,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -8186,6 +8214,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -8454,10 +8483,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "error": {
                   "type": "string",
@@ -8611,6 +8641,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -8623,10 +8654,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -8666,6 +8698,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -9185,6 +9218,11 @@ export const openapi: OpenApiDocument = {
                           "type": "integer",
                           "minimum": 0
                         },
+                        "blocked": {
+                          "type": "integer",
+                          "minimum": 0,
+                          "description": "Tasks of flows that wait for others."
+                        },
                         "working": {
                           "type": "integer",
                           "minimum": 0
@@ -9253,6 +9291,7 @@ export const openapi: OpenApiDocument = {
                       "required": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "rejected",
                         "oldestAge",
@@ -9307,6 +9346,11 @@ export const openapi: OpenApiDocument = {
           "delayed": {
             "type": "integer",
             "minimum": 0
+          },
+          "blocked": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks of flows that wait for others."
           },
           "working": {
             "type": "integer",
@@ -9377,6 +9421,7 @@ export const openapi: OpenApiDocument = {
           "queue",
           "pending",
           "delayed",
+          "blocked",
           "working",
           "rejected",
           "oldestAge",
@@ -9489,6 +9534,11 @@ export const openapi: OpenApiDocument = {
                     "delayed": {
                       "type": "integer",
                       "minimum": 0
+                    },
+                    "blocked": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Tasks of flows that wait for others."
                     },
                     "working": {
                       "type": "integer",
@@ -9787,6 +9837,7 @@ export const openapi: OpenApiDocument = {
                     "queue",
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "rejected",
                     "oldestAge",
@@ -12475,7 +12526,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not supported here",
           "status": 501,
           "code": "unsupported",
-          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which."
+          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which."
         }
       },
       "redis_unauthorized": {
@@ -12545,7 +12596,7 @@ export const openapi: OpenApiDocument = {
           "title": "Record of a newer release",
           "status": 503,
           "code": "newer_schema",
-          "detail": "A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too."
+          "detail": "A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed."
         }
       },
       "auth_not_configured": {
@@ -12839,6 +12890,21 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
+      "unsupported": {
+        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "unsupported": {
+                "$ref": "#/components/examples/unsupported"
+              }
+            }
+          }
+        }
+      },
       "redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed": {
         "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.\n\n`offload_failed`: A payload could not be written to the server's object store or read from it, or the server has none. An enqueue has written no task. The server's log has the details.",
         "content": {
@@ -12864,7 +12930,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -12974,21 +13040,6 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
-      "unsupported": {
-        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which.",
-        "content": {
-          "application/problem+json": {
-            "schema": {
-              "$ref": "#/components/schemas/Problem"
-            },
-            "examples": {
-              "unsupported": {
-                "$ref": "#/components/examples/unsupported"
-              }
-            }
-          }
-        }
-      },
       "alive": {
         "description": "`alive`: A pending, delayed or working task cannot be deleted. Cancel it first.",
         "content": {
@@ -13035,7 +13086,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-unhealthy-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`unhealthy`: The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`unhealthy`: The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {

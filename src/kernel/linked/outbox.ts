@@ -6,9 +6,10 @@ import { SluiceError } from "../../errors.ts";
 import type { ReplyReader } from "../scripts/binding.ts";
 import { replyOf } from "../scripts/replies.ts";
 import { Shard } from "../shard.ts";
-import { slicesOf } from "../slices.ts";
+import { groupedBy, slicesOf } from "../slices.ts";
 import type { Command, SendOptions } from "../transport.ts";
-import { flowOf, type FlowLayout, layoutField, nodeId, nodesOf, rootOf } from "./flow-names.ts";
+import { readLayout } from "./flow-layout.ts";
+import { flowOf, layoutField, nodeId } from "./flow-names.ts";
 import {
   addFlowScript,
   endFlowScript,
@@ -138,11 +139,33 @@ export async function sendSettled(
   entries: ReplyReader,
   options: SendOptions = {},
 ): Promise<void> {
+  const { link, name } = shardOf(transport, keys, testNow);
+  await unlessItFails(sendOutbox(link, name, readEntries(entries), { signal: options.signal }));
+}
+
+/** As {@link sendSettled}, after a call whose reply does not have what it has left. */
+export async function emptyOutboxOf(
+  transport: QueueRef["transport"],
+  keys: readonly string[],
+  testNow: string | undefined,
+  options: SendOptions = {},
+): Promise<void> {
+  const { link, name } = shardOf(transport, keys, testNow);
+  await unlessItFails(emptyOutbox(link, name, { signal: options.signal }));
+}
+
+/** The partition that has these keys. */
+function shardOf(transport: QueueRef["transport"], keys: readonly string[], testNow: string | undefined) {
   const tasks = keys.find((key) => key.endsWith(":tasks")) ?? "";
   const [, prefix, queue = "", first = ""] = /^(.*):\{([^}]+)\}(\/0)?:tasks$/.exec(tasks) ?? [];
-  const link = { transport, prefix, now: testNow ? () => Number(testNow) : undefined };
+  const link: Link = { transport, prefix, now: testNow ? () => Number(testNow) : undefined };
+  return { link, name: queue + first };
+}
+
+/** What has failed stays in the outbox. */
+async function unlessItFails(sent: Promise<unknown>): Promise<void> {
   try {
-    await sendOutbox(link, queue + first, readEntries(entries), { signal: options.signal });
+    await sent;
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
   }
@@ -233,20 +256,13 @@ async function exists(link: Link, home: string, flow: string, options: SendOptio
 /** From now on the records of the flow's tasks are kept for as long as each says. */
 async function endFlow(link: Link, home: string, flow: string, options: SendOptions): Promise<void> {
   const shard = shardNamed(link, home);
-  const read = commandCall(["HGET", shard.keys.tasks, layoutField(flow)], (reply) => reply as string | null);
-  const text = await run(link.transport, read, options);
-  if (text === null) return;
-  const layout = JSON.parse(text) as FlowLayout;
+  const layout = await readLayout(shard, flow, options);
+  if (!layout) return;
   const args = { keptFor: String(LAYOUT_KEPT_FOR) };
-  const calls = layout.shards.flatMap((name, i) =>
-    slicesOf(nodesOf(layout, i), PER_CALL).map((numbers) =>
-      shardNamed(link, name).call(
-        endFlowScript,
-        args,
-        numbers.map((number) => ({ id: nodeId(flow, number) })),
-      ),
-    ),
+  const own = layout.fields.map((id) => ({ id, shard: home }));
+  const ended = groupedBy([...layout.nodes, ...layout.roots, ...own], (one) => one.shard);
+  const calls = Array.from(ended, ([name, ids]) =>
+    slicesOf(ids, PER_CALL).map((slice) => shardNamed(link, name).call(endFlowScript, args, slice)),
   );
-  const own = [rootOf(flow), layoutField(flow)].map((id) => ({ id }));
-  await runAll(link.transport, [...calls, shard.call(endFlowScript, args, own)], options);
+  await runAll(link.transport, calls.flat(), options);
 }

@@ -109,3 +109,17 @@ describe("a flow over several queues", () => {
     expect(await stateOf("flow{f@one}", "one")).toBe("rejected");
   });
 });
+
+test("with an idempotency key a copy of the call gets the first answer, and another flow is refused", async () => {
+  const call = (...items: FlowItem<string>[]) => addFlow(items, queueOf, { idempotencyKey: "day-17" });
+  const added = await call(task("a"), task("b", "a", "rows"));
+  expect(added.created).toBe(true);
+  expect(await call(task("a"), task("b", "a", "rows"))).toEqual(added);
+  await expect(call(task("a"), task("b", { ref: "a", on: "ended" }, "rows"))).rejects.toMatchObject({
+    code: "idempotency_key_reused",
+  });
+  await expect(
+    call(task("a"), { ...task("b", "a", "rows"), payload: 1 } as FlowItem<string>),
+  ).rejects.toThrow("other tasks");
+  expect((await ready()).refs).toEqual(["a"]);
+});

@@ -26,6 +26,8 @@ export interface FlowEdges {
   readonly from: Uint32Array;
   /** For each edge, 1 if that node must complete; 0 if it may end in any way. All of a join are 0. */
   readonly mustComplete: Uint8Array;
+  /** For each edge, 1 if that node must not complete. Only batches have such edges. */
+  readonly mustFail: Uint8Array;
 }
 
 export interface FlowPlan<Q> {
