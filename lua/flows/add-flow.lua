@@ -36,7 +36,7 @@ for place = FIRST + 1, #items, STRIDE do
   if edges == '~' then
     plan_write(plan, 'HSET tasks', id, record)
     if string.sub(id, 1, 3) == '~x:' then
-      plan_write(plan, 'ZADD expiry', flows.blocked, id)
+      plan_write(plan, 'ZADD expiry', BLOCKED, id)
     end
   else
     local fixed = '2;' .. int(plan.now) .. record
@@ -55,7 +55,7 @@ for _, node in ipairs(nodes) do
   if edges ~= '' then
     local _, open = string.gsub(edges, '[ce]', '')
     task.edges = int(open) .. ',0,' .. edges
-    plan_write(plan, 'ZADD delayed', score_when_due(task, flows.blocked), id)
+    plan_write(plan, 'ZADD delayed', blocked_score(task), id)
     plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
   elseif delay > 0 then
     plan_write(plan, 'ZADD delayed', score_when_due(task, plan.now + delay), id)

@@ -1,11 +1,48 @@
 -- flows: when a task of a flow ends, this notifies the nodes that wait for it. Each of them has the state of
 -- all of its edges, so that a second notice changes nothing.
 
-local flows = (function()
-  -- When a task is due that is blocked: as late as any task may be. Members of `expiry` with this score are
-  -- the outbox.
-  local BLOCKED = '4503599627370495'
+-- When a task is due that is blocked: as late as any task may be. Members of `expiry` with this score are the
+-- outbox.
+local BLOCKED = '4503599627370495'
 
+-- The score of joins and gates that wait. It is behind that of tasks, so that these can be counted.
+local BLOCKED_GATE = '4503599627370496'
+
+-- The score in `delayed` of a node that is blocked.
+local function blocked_score(task)
+  return task.node_kind and BLOCKED_GATE or score_when_due(task, BLOCKED)
+end
+
+-- The bounds of the scores in `delayed` of tasks in a state, `delayed` or `blocked`: the lowest of them, if
+-- any, and the next higher one.
+local function blocked_bounds(state)
+  if state == 'blocked' then
+    return BLOCKED, BLOCKED_GATE
+  end
+  return nil, BLOCKED
+end
+
+-- Blocked tasks are never due.
+upcoming = (function(inner)
+  return function(delayed, deadline)
+    local due, wake = inner(delayed, deadline)
+    local never = tonumber(BLOCKED)
+    return (due or never) < never and due or nil, (wake or never) < never and wake or deadline
+  end
+end)(upcoming)
+
+-- nodes: how many nodes of flows have not ended, `~nodes`.
+count_blocked = (function()
+  return function(delayed, nodes)
+    if tonumber(nodes or 0) == 0 then
+      return 0, 0
+    end
+    return redis.call('ZCOUNT', delayed, BLOCKED, '(' .. BLOCKED_GATE),
+      redis.call('ZCOUNT', delayed, BLOCKED, '+inf')
+  end
+end)(count_blocked)
+
+local flows = (function()
   -- How many nodes one call notifies. It leaves the others to later calls, as those of other partitions.
   local MOST_NOTIFIED = 200
 
@@ -31,6 +68,9 @@ local flows = (function()
     if task.flow then
       plan.outcomes = plan.outcomes or {}
       append(plan.outcomes, { id = id, task = task, outcome = outcome })
+      -- So that it is not read again if it is a follower too.
+      plan.nodes = plan.nodes or {}
+      plan.nodes[id] = plan.nodes[id] or { id = id, task = task, text = '', found = true }
       -- How many nodes of flows have not ended here: while there are any, a sweep looks into the outbox.
       plan.more_nodes = (plan.more_nodes or 0) + (outcome == 'open' and 1 or -1)
     end
@@ -107,10 +147,13 @@ local flows = (function()
       return
     elseif waits and is_over(task) then
       task.state, task.reason, task.ended_at, task.lease_token = STATE.waiting, nil, nil, ''
-      transition(task, 'delayed', plan.now)
+      transition(task, 'blocked', plan.now)
       plan_write(plan, 'ZREM expiry', id)
       plan_write(plan, 'ZREM dead', id)
-      plan_write(plan, 'ZADD delayed', score_when_due(task, BLOCKED), id)
+      plan_write(plan, 'ZADD delayed', blocked_score(task), id)
+      if task.node_kind then
+        plan_write(plan, 'HSET tasks', id, '2;' .. task.enqueued_at .. ';F=' .. task.flow .. '\n')
+      end
       node.is_free = nil
       note_outcome(plan, id, task, 'open')
     elseif not waits and not (fell and failed > 0) and task.edges then
@@ -247,7 +290,6 @@ local flows = (function()
   end
 
   return {
-    blocked = BLOCKED,
     note_outcome = note_outcome,
     outbox = outbox,
     open_nodes = open_nodes,
@@ -269,7 +311,20 @@ end)(WRITE_ORDER)
 end_task = (function(inner)
   local UNTIL_THE_END = 315360000000 -- ms: ten years
   return function(plan, id, task, text, state, reason, given)
-    if task.flow then
+    if task.node_kind then
+      -- It is no task: not listed, counted or reported.
+      task.state, task.reason = state == 'completed' and STATE.completed or STATE.rejected, reason
+      if reason == '' then
+        task.reason = nil
+      end
+      task.ended_at, task.kept_for = int(plan.now), int(DEFAULT_DEAD_TTL)
+      transition(task, state, plan.now)
+      plan_write(plan, 'HSET tasks', id, '')
+      plan_write(plan, 'HSET tasks', '.' .. id, format(task, text))
+      plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
+      flows.note_outcome(plan, id, task, state == 'completed' and 'completed' or 'failed')
+      return
+    elseif task.flow then
       local own = state == 'completed' and (task.result_ttl or DEFAULT_RESULT_TTL)
         or task.dead_ttl
         or DEFAULT_DEAD_TTL

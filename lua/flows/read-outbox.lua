@@ -6,7 +6,7 @@ local size = ARGV[1] -- at most this many entries, 1 to 100
 --          what it is ('node' or 'field'), outcome, followers, because; of a field: '', its value, ''}
 -- outcome, because: as `notify` takes them. A flow as a whole has the followers ' -'
 
-local members = redis.call('ZRANGE', expiry, flows.blocked, '+inf', 'BYSCORE', 'LIMIT', '0', size)
+local members = redis.call('ZRANGE', expiry, BLOCKED, '+inf', 'BYSCORE', 'LIMIT', '0', size)
 local names, reply = { '~nodes' }, { 'ok' }
 for _, member in ipairs(members) do
   local id = string.sub(member, 4)

@@ -315,6 +315,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -398,7 +399,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*)$"
+              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*)$"
             }
           },
           {
@@ -1381,6 +1382,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -1554,7 +1556,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*$"
+              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*$"
             }
           },
           {
@@ -6943,7 +6945,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -6954,7 +6957,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -7082,7 +7086,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -7093,7 +7098,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -8196,6 +8202,7 @@ export const openapi: OpenApiDocument = {
                       "enum": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "completed",
                         "rejected"
@@ -8209,10 +8216,11 @@ export const openapi: OpenApiDocument = {
                         "attempts_exhausted",
                         "lease_expired",
                         "taken_back",
-                        "cancelled"
+                        "cancelled",
+                        "dependency_failed"
                       ],
                       "type": "string",
-                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                     },
                     "deadlineAt": {
                       "type": "integer",
@@ -8283,6 +8291,7 @@ export const openapi: OpenApiDocument = {
             "enum": [
               "pending",
               "delayed",
+              "blocked",
               "working",
               "completed",
               "rejected"
@@ -8295,10 +8304,11 @@ export const openapi: OpenApiDocument = {
               "attempts_exhausted",
               "lease_expired",
               "taken_back",
-              "cancelled"
+              "cancelled",
+              "dependency_failed"
             ],
             "type": "string",
-            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
           },
           "attempt": {
             "type": "integer",
@@ -8338,6 +8348,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected",
@@ -8573,6 +8584,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -8585,10 +8597,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -8628,6 +8641,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -8896,10 +8910,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "error": {
                   "type": "string",
@@ -9053,6 +9068,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -9065,10 +9081,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -9108,6 +9125,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -9655,6 +9673,11 @@ export const openapi: OpenApiDocument = {
                           "type": "integer",
                           "minimum": 0
                         },
+                        "blocked": {
+                          "type": "integer",
+                          "minimum": 0,
+                          "description": "Tasks of flows that wait for others."
+                        },
                         "working": {
                           "type": "integer",
                           "minimum": 0
@@ -9723,6 +9746,7 @@ export const openapi: OpenApiDocument = {
                       "required": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "rejected",
                         "oldestAge",
@@ -9777,6 +9801,11 @@ export const openapi: OpenApiDocument = {
           "delayed": {
             "type": "integer",
             "minimum": 0
+          },
+          "blocked": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks of flows that wait for others."
           },
           "working": {
             "type": "integer",
@@ -9847,6 +9876,7 @@ export const openapi: OpenApiDocument = {
           "queue",
           "pending",
           "delayed",
+          "blocked",
           "working",
           "rejected",
           "oldestAge",
@@ -9959,6 +9989,11 @@ export const openapi: OpenApiDocument = {
                     "delayed": {
                       "type": "integer",
                       "minimum": 0
+                    },
+                    "blocked": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Tasks of flows that wait for others."
                     },
                     "working": {
                       "type": "integer",
@@ -10257,6 +10292,7 @@ export const openapi: OpenApiDocument = {
                     "queue",
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "rejected",
                     "oldestAge",

@@ -139,11 +139,33 @@ export async function sendSettled(
   entries: ReplyReader,
   options: SendOptions = {},
 ): Promise<void> {
+  const { link, name } = shardOf(transport, keys, testNow);
+  await unlessItFails(sendOutbox(link, name, readEntries(entries), { signal: options.signal }));
+}
+
+/** As {@link sendSettled}, after a call whose reply does not have what it has left. */
+export async function emptyOutboxOf(
+  transport: QueueRef["transport"],
+  keys: readonly string[],
+  testNow: string | undefined,
+  options: SendOptions = {},
+): Promise<void> {
+  const { link, name } = shardOf(transport, keys, testNow);
+  await unlessItFails(emptyOutbox(link, name, { signal: options.signal }));
+}
+
+/** The partition that has these keys. */
+function shardOf(transport: QueueRef["transport"], keys: readonly string[], testNow: string | undefined) {
   const tasks = keys.find((key) => key.endsWith(":tasks")) ?? "";
   const [, prefix, queue = "", first = ""] = /^(.*):\{([^}]+)\}(\/0)?:tasks$/.exec(tasks) ?? [];
-  const link = { transport, prefix, now: testNow ? () => Number(testNow) : undefined };
+  const link: Link = { transport, prefix, now: testNow ? () => Number(testNow) : undefined };
+  return { link, name: queue + first };
+}
+
+/** What has failed stays in the outbox. */
+async function unlessItFails(sent: Promise<unknown>): Promise<void> {
   try {
-    await sendOutbox(link, queue + first, readEntries(entries), { signal: options.signal });
+    await sent;
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
   }

@@ -3,16 +3,16 @@
 export const $AZ_ = `AZ=(function(a)
 return function(b,c,d)
 local e,f=nil,nil
-if not EO(d)then
-e,f=KD.line_of(b,c.task)
+if not EP(d)then
+e,f=KE.line_of(b,c.task)
 end
 if e then
-KD.follow_score(c.task,d.score)
+KE.follow_score(c.task,d.score)
 end
 if e and e.ordered and c.id~=e.head then
 if e.head or f.working>0 then
-DB(b,c.task,d.score,c.id)
-KD.line_up(b,f,c.id,true)
+DC(b,c.task,d.score,c.id)
+KE.line_up(b,f,c.id,true)
 return true
 end
 e.head=c.id
@@ -21,13 +21,31 @@ return a(b,c,d)
 end
 end)(AZ)
 `;
-export const $GX_ = `GX=(function(a)
+export const $BO_ = `BO=(function(a)
+return function(b,c)
+local d,e=a(b,c)
+local f=tonumber(KK)
+return(d or f)<f and d or nil,(e or f)<f and e or c
+end
+end)(BO)
+`;
+export const $BP_ = `BP=(function()
+return function(a,b)
+if tonumber(b or 0)==0 then
+return 0,0
+end
+return redis.call('ZCOUNT',a,KK,'('..KL),
+redis.call('ZCOUNT',a,KK,'+inf')
+end
+end)(BP)
+`;
+export const $GY_ = `GY=(function(a)
 return function(b,c,d,e,f,g)
 local h=a(b,c,d,e,f,g)
-if KJ.outbox[1]and h[1]=='ok'then
-AK(h,{'outbox',unpack(KJ.outbox)})
+if KO.outbox[1]and h[1]=='ok'then
+AK(h,{'outbox',unpack(KO.outbox)})
 end
 return h
 end
-end)(GX)
+end)(GY)
 `;

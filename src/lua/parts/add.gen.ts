@@ -4,3 +4,164 @@ export const $AM = `local function AM(a,b,c)
 a[b]=AH(tonumber(a[b]or 0)+c)
 end
 `;
+export const $AE = `local function AE(a)
+local b=0
+for f,g in pairs(a.groups)do
+if g.changed then
+AA(a,g)
+g.newly_limited=0
+b=b+CL(g)-g.stuck
+g.stuck=CL(g)
+g.version=math.max(a.now,(g.version or 0)+1)
+local h=CO(g)
+if h==''then
+FK(a,'HDEL tasks','~g:'..g.name)
+else
+FK(a,'HSET tasks','~g:'..g.name,h)
+end
+local i=g.settings
+if g.limited==0 and i.number and#AL(i)==1 then
+FK(a,'HDEL tasks','~s:'..g.name)
+end
+g.changed=nil
+a.fair_changed=true
+end
+end
+if a.fair_changed then
+local c=a.times.limited>0
+a.times.written_at=c and math.max(a.times.written_at or 0,a.now)or nil
+a.times.reset_from=c and a.times.reset_from or nil
+end
+if a.times then
+a.times.stuck=math.max(0,a.times.stuck+b)
+end
+if
+a.fair_changed
+and a.drained
+and a.times.limited==0
+and FL(a,'ZADD fair')==0
+then
+FK(a,'HDEL tasks','~fair')
+elseif a.fair_changed then
+FK(a,'HSET tasks','~fair',CR(a.times))
+end
+end
+`;
+export const $CC = `local function CC(a)
+local function b(c,d,e)
+for i,j in string.gmatch(d,';(%w+)=(%d+)')do
+AM(e,i,j)
+end
+local f='1;'..AH(c)
+for j,k in ipairs(AL(e))do
+f=f..';'..k..'='..e[k]
+end
+return f
+end
+local function c()
+local d=a.events
+local e=not d.reclaimed and(d.completed or d.requeued or d.rejected)
+return d.enqueued and'cE'or d.dequeued and'cD'or e and'cS'or'cO'
+end
+if GA(a.stats)then
+return
+end
+local d,e=math.floor(a.now/60000),a.counts or{}
+local f=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
+local g=f<d or f>d+60
+local h=f-f%5
+local i='~h'..AH(h/5%288)
+local j=g and f>0 and redis.call('HMGET',a.keys.tasks,'~totals',i)
+if j and not GA(j[1])then
+local k,l=j[1]or'',j[2]or''
+local m=math.min(tonumber(string.match(k,'^1;(%d+)')or f),d)
+a.stored_before['~totals'],a.stored_before[i]=j[1]or nil,j[2]or nil
+FK(a,'HSET tasks','~m'..AH(f%60),a.stats)
+FK(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
+local n=string.match(l,'^1;'..AH(h)..';.*')or''
+FK(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
+end
+for n,o in pairs(a.events)do
+AM(e,n,#o)
+end
+if not a.call_counted then
+AM(e,c(),1)
+a.call_counted=true
+end
+a.counts=nil
+a.stats=b(g and d or f,g and''or a.stats,e)
+FK(a,'HSET tasks','~stats',a.stats)
+end
+`;
+export const $FR = `local function FR(a)
+if not a.finished then
+AE(a)
+if a.events and a.settings.statistics and next(a.events)then
+CC(a)
+end
+a.finished=true
+end
+end
+`;
+export const $FI = `local FI={
+'ZREM limited',
+'ZREM worker_leases',
+'HDEL tasks',
+'ZREM expiry',
+'ZREM dead',
+'RPUSH pending',
+'LPUSH pending',
+'ZADD fair',
+'ZREM fair_by_group',
+'ZADD fair_by_group',
+'ZADD fair XX',
+'ZADD limited',
+'ZADD delayed',
+'ZADD workers',
+'ZADD expiry',
+'ZADD dead',
+}
+`;
+export const $FM = `local function FM(a)
+for e,f in ipairs(FI)do
+local g=a.writes[f]
+if g then
+local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
+AN(
+h,
+a.keys[i],
+h=='RPUSH'and AO(g,1)or g,
+j~=''and j or nil
+)
+end
+end
+end
+`;
+export const $FT = `local function FT(a)
+local b,c=a.keys,FJ(a,'ZREM working')
+AN('ZREM',b.working,c)
+FR(a)
+local d=FL(a,'HSET tasks')>0
+and AU(b.tasks,FJ(a,'HSET tasks'))
+if d then
+for h,i in ipairs(c)do
+redis.call('ZADD',b.working,AH(a.now+60000),i)
+end
+return d
+end
+FM(a)
+local e=AN('ZADD',b.delayed,a.writes.timers or{})
+if e>0 then
+redis.call('HINCRBY',b.tasks,'~timers',AH(e))
+end
+if a.events and a.settings.events then
+local f=string.gsub(a.keys.tasks,'tasks$','events')
+local g=string.gsub(f,'}?/%d+}?:events$','}:events')
+for k,l in ipairs(AL(a.events))do
+local m=a.events[l]
+local n=table.concat(m,' ')..table.concat(m.details or{})
+redis.call('PUBLISH',g,l..' '..AH(a.now)..' '..n)
+end
+end
+end
+`;

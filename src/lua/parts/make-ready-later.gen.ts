@@ -2,14 +2,14 @@
 
 export const $X_ = `X=(function(a)
 return function(b,c,d,e)
-local f,g=KD.line_of(b,d)
+local f,g=KE.line_of(b,d)
 if f and f.ordered then
 d.priority=nil
 end
 if f and f.ordered and c~=f.head and e~='aside'then
-if f.waiting>0 or KD.is_busy(g)then
+if f.waiting>0 or KE.is_busy(g)then
 d.fair_score=nil
-return KD.line_up(b,g,c)
+return KE.line_up(b,g,c)
 end
 f.head=c
 end
@@ -17,257 +17,354 @@ return a(b,c,d,e)
 end
 end)(X)
 `;
-export const $HI_ = `HI=(function(a)
+export const $HJ_ = `HJ=(function(a)
 local b=315360000000
 return function(c,d,e,f,g,h,i)
 if e.group and not c.groups[e.group]and c.settings and c.settings.o then
-CR(c,{e})
+CS(c,{e})
 end
-local j,k=KD.line_of(c,e)
+local j,k=KE.line_of(c,e)
 local l=j and j.head==d
 local m=l and j.ordered and j.stops and g=='rejected'and h~='cancelled'
 a(c,d,e,f,g,h,m and b or i)
 if m then
-KD.set_stopped(c,k,true)
+KE.set_stopped(c,k,true)
 elseif l then
 j.head=nil
 end
 end
-end)(HI)
+end)(HJ)
 `;
-export const $KJ = `local KJ=(function()
-local a='4503599627370495'
-local b=200
-local function c(d,e)
-return e..'{'..d..'}'
+export const $AE_ = `AE=(function(a)
+local function b(c,d)
+local e=100
+local f,g,h=d.line,'~'..d.name,{}
+local i=f.ordered and(KE.is_busy(d)and 0 or 1)or e
+if i==0 or f.waiting==0 then
+return
 end
-local function d(e)
-local f,g=string.match(e.followers or' -','^([^ ]*)(.*)$')
-local h={}
-for l,m in string.gmatch(f,'(%w+)%.(%d+)')do
-AK(h,l,tonumber(m))
-end
-return h,g
-end
-local function e(f,g,h,i)
-if h.flow then
-f.outcomes=f.outcomes or{}
-AK(f.outcomes,{id=g,task=h,outcome=i})
-f.more_nodes=(f.more_nodes or 0)+(i=='open'and 1 or-1)
+local j,k,l='['..g..' ','('..g..'!',AH(i+f.left)
+local m=redis.call('ZRANGE',c.keys.fair_by_group,j,k,'BYLEX','LIMIT','0',l)
+for q,r in ipairs(m)do
+local s,t=string.match(r,' (%d+) (%S+)$')
+if s and not c.removed_turns[r]then
+h[#h+1]={place=tonumber(s),id=t}
 end
 end
-local f={}
-local g={
+for q,r in ipairs(f.added)do
+if not c.removed_turns[CZ(g,r.place,r.id)]then
+h[#h+1]=r
+end
+end
+table.sort(h,function(n,o)
+return n.place<o.place
+end)
+for q=1,math.min(i,#h)do
+local r,s=h[q].place,h[q].id
+KE.leave_line(c,d,s,r)
+FK(c,'ZREM limited',s)
+if f.ordered then
+f.head=s
+end
+X(c,s,{group=d.name},'back')
+end
+end
+local function c(d)
+if d.waiting==0 and not d.head then
+return''
+end
+local e,f=
+d.waiting>0 and d.last_front_place or 0,d.waiting>0 and d.last_back_place or 0
+local g=d.stopped and's'or''
+return table.concat({'1',AH(d.waiting),AH(e),AH(f),g,d.head or''},';')
+end
+return function(d)
+for h,i in pairs(d.groups)do
+local j=i.line
+if j and j.changed then
+b(d,i)
+local k,l='~o:'..h,c(j)
+local m=d.stored_before[k]or''
+if l~=''and l~=m then
+FK(d,'HSET tasks',k,l)
+elseif l==''and m~=''then
+FK(d,'HDEL tasks',k)
+end
+d.stored_before[k]=l
+j.changed,j.added,j.left=nil,{},0
+end
+end
+return a(d)
+end
+end)(AE)
+`;
+export const $KM = `local function KM(a)
+return a.node_kind and KL or HH(a,KK)
+end
+`;
+export const $KO = `local KO=(function()
+local a=200
+local function b(c,d)
+return d..'{'..c..'}'
+end
+local function c(d)
+local e,f=string.match(d.followers or' -','^([^ ]*)(.*)$')
+local g={}
+for k,l in string.gmatch(e,'(%w+)%.(%d+)')do
+AK(g,k,tonumber(l))
+end
+return g,f
+end
+local function d(e,f,g,h)
+if g.flow then
+e.outcomes=e.outcomes or{}
+AK(e.outcomes,{id=f,task=g,outcome=h})
+e.nodes=e.nodes or{}
+e.nodes[f]=e.nodes[f]or{id=f,task=g,text='',found=true}
+e.more_nodes=(e.more_nodes or 0)+(h=='open'and 1 or-1)
+end
+end
+local e={}
+local f={
 completed={c='.',f='.',e='+',x='+'},
 failed={c='f',e='x'},
 open={f='c',x='e'},
 }
-local function h(i,j,k)
-i.nodes=i.nodes or{}
-local l,m={},{}
-for q,r in ipairs(j)do
-if not i.nodes[r]then
-i.nodes[r]={}
-AK(l,r)
-AK(m,'.'..r)
+local function g(h,i,j)
+h.nodes=h.nodes or{}
+local k,l={},{}
+for p,q in ipairs(i)do
+if not h.nodes[q]then
+h.nodes[q]={}
+AK(k,q)
+AK(l,'.'..q)
 end
 end
-local n=#m
-if n==0 and i.live_nodes and not k then
+local m=#l
+if m==0 and h.live_nodes and not j then
 return{},{}
 end
-m[n+1]='~nodes'
-for r,s in ipairs(k or{})do
-m[#m+1]=s
+l[m+1]='~nodes'
+for q,r in ipairs(j or{})do
+l[#l+1]=r
 end
-local o,p=AP('HMGET',i.keys.tasks,m),{}
-if not i.live_nodes then
-i.live_nodes=tonumber(o[n+1]or 0)
-i.stored_before['~nodes']=o[n+1]or nil
+local n,o=AP('HMGET',h.keys.tasks,l),{}
+if not h.live_nodes then
+h.live_nodes=tonumber(n[m+1]or 0)
+h.stored_before['~nodes']=n[m+1]or nil
 end
-for t,u in ipairs(l)do
-local v,w=GI(o[t]or nil)
-i.nodes[u]={id=u,task=v,text=w,found=o[t]and v.flow~=nil}
-i.stored_before['.'..u]=o[t]or nil
-AK(p,v)
+for s,t in ipairs(k)do
+local u,v=GJ(n[s]or nil)
+h.nodes[t]={id=t,task=u,text=v,found=n[s]and u.flow~=nil}
+h.stored_before['.'..t]=n[s]or nil
+AK(o,u)
 end
-if not k then
-CR(i,p)
+if not j then
+CS(h,o)
 end
-return{unpack(o,n+2,#m)},p
+return{unpack(n,m+2,#l)},o
 end
-local function i(j,k)
-if not k.is_free then
-FJ(j,'ZREM delayed',k.id)
-k.is_free=true
+local function h(i,j)
+if not j.is_free then
+FK(i,'ZREM delayed',j.id)
+j.is_free=true
 end
 end
-local function j(k)
-return k.state==GA.completed or k.state==GA.rejected or k.state==GA.deleted
+local function i(j)
+return j.state==GB.completed or j.state==GB.rejected or j.state==GB.deleted
+end
+local function j(k,l,m,n,o)
+local p,q=l.id,l.task
+local r=q.state==GB.rejected and q.reason=='dependency_failed'
+local s=q.node_kind=='j'
+local t=m>0 and(n==0 or s)
+if q.state~=GB.waiting and not r and not(s and i(q))then
+return
+elseif t and i(q)then
+q.state,q.reason,q.ended_at,q.lease_token=GB.waiting,nil,nil,''
+GQ(q,'blocked',k.now)
+FK(k,'ZREM expiry',p)
+FK(k,'ZREM dead',p)
+FK(k,'ZADD delayed',KM(q),p)
+if q.node_kind then
+FK(k,'HSET tasks',p,'2;'..q.enqueued_at..';F='..q.flow..'\\n')
+end
+l.is_free=nil
+d(k,p,q,'open')
+elseif not t and not(r and n>0)and q.edges then
+if i(q)then
+FK(k,'ZREM expiry',p)
+FK(k,'ZREM dead',p)
+q.state,q.reason,q.ended_at=GB.waiting,nil,nil
+else
+h(k,l)
+end
+q.because=o
+if n>0 then
+HJ(k,p,q,o and'j"'..o..'"'or'','rejected','dependency_failed')
+return
+elseif q.node_kind then
+HJ(k,p,q,'','completed','')
+return
+end
+q.edges=nil
+local u=q.flow_delay and k.now+tonumber(q.flow_delay)
+GQ(q,u and'delayed'or'pending',k.now)
+if u then
+FK(k,'ZADD delayed',HH(q,u),p)
+else
+X(k,p,q,'back')
+end
+BZ(k,'released',p)
+end
+FK(k,'HSET tasks','.'..p,GO(q,l.text))
 end
 local function k(l,m,n,o,p)
-local q,r=m.id,m.task
-local s=r.state==GA.rejected and r.reason=='dependency_failed'
-local t=r.node_kind=='j'
-local u=n>0 and(o==0 or t)
-if r.state~=GA.waiting and not s and not(t and j(r))then
-return
-elseif u and j(r)then
-r.state,r.reason,r.ended_at,r.lease_token=GA.waiting,nil,nil,''
-GP(r,'delayed',l.now)
-FJ(l,'ZREM expiry',q)
-FJ(l,'ZREM dead',q)
-FJ(l,'ZADD delayed',HG(r,a),q)
-m.is_free=nil
-e(l,q,r,'open')
-elseif not u and not(s and o>0)and r.edges then
-if j(r)then
-FJ(l,'ZREM expiry',q)
-FJ(l,'ZREM dead',q)
-r.state,r.reason,r.ended_at=GA.waiting,nil,nil
-else
-i(l,m)
+l.changed_nodes=l.changed_nodes or{}
+if not m.changes then
+m.changes={}
+l.changed_nodes[#l.changed_nodes+1]=m
 end
-r.because=p
-if o>0 then
-HI(l,q,r,p and'j"'..p..'"'or'','rejected','dependency_failed')
-return
-elseif r.node_kind then
-HI(l,q,r,'','completed','')
-return
+m.changes[#m.changes+1]={edge=n,outcome=o,because=p}
 end
-r.edges=nil
-local v=r.flow_delay and l.now+tonumber(r.flow_delay)
-GP(r,v and'delayed'or'pending',l.now)
-if v then
-FJ(l,'ZADD delayed',HG(r,v),q)
-else
-X(l,q,r,'back')
+local function l(m)
+local n=m.changed_nodes or{}
+m.changed_nodes=nil
+for r,s in ipairs(n)do
+local t=s.changes
+local u,v,w=string.match(s.task.edges or'','^(%d+),(%d+),()')
+local x,y,z={c=0,e=0,f=0,x=0},{},nil
+table.sort(t,function(aa,ab)
+return aa.edge<ab.edge
+end)
+s.changes=nil
+for ad,ae in ipairs(u and t or{})do
+local af=tonumber(w)+ae.edge
+local ag=string.sub(s.task.edges,af,af)
+local ah=f[ae.outcome][ag]
+if ah then
+x[ag]=x[ag]-1
+x[ah]=(x[ah]or 0)+1
+if not z then
+z=ae.because
 end
-BY(l,'released',q)
+AK(y,{place=af,now=ah})
 end
-FJ(l,'HSET tasks','.'..q,GN(r,m.text))
 end
-local function l(m,n,o,p,q)
-m.changed_nodes=m.changed_nodes or{}
-if not n.changes then
-n.changes={}
-m.changed_nodes[#m.changed_nodes+1]=n
+if y[1]then
+local aa=s.task.node_kind=='j'
+u=tonumber(u)+x.c+x.e
+v=tonumber(v)+x.f+(aa and x.x or 0)
+local ab={AH(u),',',AH(v),','}
+local ac=tonumber(w)-1
+for ag,ah in ipairs(y)do
+AK(ab,string.sub(s.task.edges,ac+1,ah.place-1),ah.now)
+ac=ah.place
 end
-n.changes[#n.changes+1]={edge=o,outcome=p,because=q}
+AK(ab,string.sub(s.task.edges,ac+1))
+s.task.edges=table.concat(ab)
+j(m,s,u,v,z)
+end
+end
 end
 local function m(n)
-local o=n.changed_nodes or{}
-n.changed_nodes=nil
-for s,t in ipairs(o)do
-local u=t.changes
-local v,w,x=string.match(t.task.edges or'','^(%d+),(%d+),()')
-local y,z,aa={c=0,e=0,f=0,x=0},{},nil
-table.sort(u,function(ab,ac)
-return ab.edge<ac.edge
-end)
-t.changes=nil
-for ae,af in ipairs(v and u or{})do
-local ag=tonumber(x)+af.edge
-local ah=string.sub(t.task.edges,ag,ag)
-local ai=g[af.outcome][ah]
-if ai then
-y[ah]=y[ah]-1
-y[ai]=(y[ai]or 0)+1
-if not aa then
-aa=af.because
+local o,p=0,1
+local q=n.outcomes or{}
+while q[p]do
+local r,s,t=#q,{},{}
+for x=p,r do
+local y=q[x]
+local z,aa=c(y.task)
+local ab=n.keys.pending and n.keys.dead
+if not ab or o+#z/2>a then
+z={}
+aa=y.task.followers
 end
-AK(z,{place=ag,now=ai})
+o=o+#z/2
+for af=1,#z,2 do
+AK(s,b(y.task.flow,z[af]))
+AK(t,{edge=z[af+1],ended=y})
 end
-end
-if z[1]then
-local ab=t.task.node_kind=='j'
-v=tonumber(v)+y.c+y.e
-w=tonumber(w)+y.f+(ab and y.x or 0)
-local ac={AH(v),',',AH(w),','}
-local ad=tonumber(x)-1
-for ah,ai in ipairs(z)do
-AK(ac,string.sub(t.task.edges,ad+1,ai.place-1),ai.now)
-ad=ai.place
-end
-AK(ac,string.sub(t.task.edges,ad+1))
-t.task.edges=table.concat(ac)
-k(n,t,v,w,aa)
+local ac=y.task.node_kind and y.task.because or y.id
+y.because=ac
+if aa~=''then
+local ad='~x:'..y.id
+FK(n,'ZADD expiry',KK,ad)
+AK(e,ad,'node')
+AK(e,y.outcome,aa)
+e[#e+1]=ac
 end
 end
-end
-local function n(o)
-local p,q=0,1
-local r=o.outcomes or{}
-while r[q]do
-local s,t,u=#r,{},{}
-for y=q,s do
-local z=r[y]
-local aa,ab=d(z.task)
-local ac=o.keys.pending and o.keys.dead
-if not ac or p+#aa/2>b then
-aa={}
-ab=z.task.followers
-end
-p=p+#aa/2
-for ag=1,#aa,2 do
-AK(t,c(z.task.flow,aa[ag]))
-AK(u,{edge=aa[ag+1],ended=z})
-end
-local ad=z.task.node_kind and z.task.because or z.id
-z.because=ad
-if ab~=''then
-local ae='~x:'..z.id
-FJ(o,'ZADD expiry',a,ae)
-AK(f,ae,'node')
-AK(f,z.outcome,ab)
-f[#f+1]=ad
+g(n,s)
+for x,y in ipairs(s)do
+local z,aa=n.nodes[y],t[x].ended
+if z.found then
+k(n,z,t[x].edge,aa.outcome,aa.because)
 end
 end
-h(o,t)
-for y,z in ipairs(t)do
-local aa,ab=o.nodes[z],u[y].ended
-if aa.found then
-l(o,aa,u[y].edge,ab.outcome,ab.because)
+l(n)
+p=r+1
 end
+if n.more_nodes and n.more_nodes~=0 then
+if not n.live_nodes then
+g(n,{})
 end
-m(o)
-q=s+1
+n.live_nodes=math.max(0,n.live_nodes+n.more_nodes)
+FK(n,'HSET tasks','~nodes',AH(n.live_nodes))
 end
-if o.more_nodes and o.more_nodes~=0 then
-if not o.live_nodes then
-h(o,{})
-end
-o.live_nodes=math.max(0,o.live_nodes+o.more_nodes)
-FJ(o,'HSET tasks','~nodes',AH(o.live_nodes))
-end
-o.outcomes,o.more_nodes=nil,nil
+n.outcomes,n.more_nodes=nil,nil
 end
 return{
-blocked=a,
-note_outcome=e,
-outbox=f,
-open_nodes=h,
-notify_node=l,
-follow_changes=m,
-notify_followers=n,
+note_outcome=d,
+outbox=e,
+open_nodes=g,
+notify_node=k,
+follow_changes=l,
+notify_followers=m,
 }
 end)()
 `;
-export const $HI__ = `HI=(function(a)
+export const $FI_ = `FI=(function(a)
+local b={'ZREM delayed'}
+for f,g in ipairs(a)do
+b[#b+1]=g
+end
+return b
+end)(FI)
+`;
+export const $HJ__ = `HJ=(function(a)
 local b=315360000000
 return function(c,d,e,f,g,h,i)
-if e.flow then
-local j=g=='completed'and(e.result_ttl or FU)
+if e.node_kind then
+e.state,e.reason=g=='completed'and GB.completed or GB.rejected,h
+if h==''then
+e.reason=nil
+end
+e.ended_at,e.kept_for=AH(c.now),AH(FW)
+GQ(e,g,c.now)
+FK(c,'HSET tasks',d,'')
+FK(c,'HSET tasks','.'..d,GO(e,f))
+FK(c,'ZADD expiry',AH(c.now+b),d)
+KO.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+return
+elseif e.flow then
+local j=g=='completed'and(e.result_ttl or FV)
 or e.dead_ttl
-or FV
+or FW
 e.kept_for=AH(h=='cancelled'and 0 or i or j)
 end
 a(c,d,e,f,g,h,e.flow and b or i)
 if e.flow and h=='cancelled'then
-FJ(c,'ZADD expiry',AH(c.now+b),d)
+FK(c,'ZADD expiry',AH(c.now+b),d)
 end
-KJ.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+KO.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
 end
-end)(HI)
+end)(HJ)
+`;
+export const $FT_ = `FT=(function(a)
+return function(b)
+KO.notify_followers(b)
+return a(b)
+end
+end)(FT)
 `;

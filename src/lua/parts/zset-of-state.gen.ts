@@ -7,3 +7,10 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
+export const $KN = `local function KN(a)
+if a=='blocked'then
+return KK,KL
+end
+return nil,KK
+end
+`;

@@ -81,11 +81,7 @@ test("a flow over several queues goes as it is simulated", async () => {
         const wanted: Record<number, unknown> = {};
         for (const node of tasks) {
           const found = await queues.get(queueAt(node))?.get(nodeId(flow, node));
-          const isBlocked = found?.state === "delayed";
-          states[node] = [
-            isBlocked ? "blocked" : found?.state === "pending" ? "ready" : found?.state,
-            found?.reason,
-          ];
+          states[node] = [found?.state === "pending" ? "ready" : found?.state, found?.reason];
           wanted[node] = [simulation.stateOf(node), simulation.reasonOf(node)];
         }
         expect(states).toEqual(wanted);

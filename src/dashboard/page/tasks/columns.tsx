@@ -75,6 +75,7 @@ export function columnsOf(
   const ofState: Record<State, Column<ListedTask>[]> = {
     pending: [payload, enqueued, ...errors],
     delayed: [payload, { title: "Due", of: ({ dueAt }) => <When at={dueAt} /> }, ...errors],
+    blocked: [payload, enqueued, ...errors],
     working: [
       payload,
       { title: "Since", of: ({ dequeuedAt }) => <When at={dequeuedAt} /> },

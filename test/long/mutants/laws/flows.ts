@@ -22,7 +22,7 @@ export const flows: LawMutants = {
     breaks: "I6: a parent waits for ever because a child failed",
   },
   "read-outbox shows nothing": {
-    lua: change("redis.call('ZRANGE', expiry, flows.blocked, …)", "redis.call('ZRANGE', expiry, '+inf', …)"),
+    lua: change("redis.call('ZRANGE', expiry, BLOCKED, …)", "redis.call('ZRANGE', expiry, '+inf', …)"),
     breaks: "I6: a flow whose consumer died does not go on",
   },
   "end-flow ends nothing": {
