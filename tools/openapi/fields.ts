@@ -319,7 +319,7 @@ const texts = new Map<GenericSchema, FieldTexts>([
       ...filter,
       ...run,
       state:
-        "The state of the tasks. Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted.",
+        "The state of the tasks. Pending, delayed and blocked tasks are cancelled. The records of completed and rejected tasks are deleted.",
     },
   ],
   [

@@ -2066,7 +2066,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "End or delete all tasks in one state",
-        "description": "Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped. Scope: admin.",
+        "description": "Pending, delayed and blocked tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2415,6 +2415,7 @@ export const openapi: OpenApiDocument = {
                             "pending": 120,
                             "delayed": 7,
                             "working": 10,
+                            "blocked": 3,
                             "rejected": 2,
                             "oldestAge": 4300,
                             "nextDueAt": 1792800030000,
@@ -2493,6 +2494,7 @@ export const openapi: OpenApiDocument = {
                       "pending": 120,
                       "delayed": 7,
                       "working": 10,
+                      "blocked": 3,
                       "rejected": 2,
                       "oldestAge": 4300,
                       "nextDueAt": 1792800030000,
@@ -3725,6 +3727,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 128,
                           "pending": 12041,
                           "delayed": 30,
+                          "blocked": 0,
                           "working": 8,
                           "rejected": 2
                         },
@@ -3733,6 +3736,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 128,
                           "pending": 11986,
                           "delayed": 30,
+                          "blocked": 0,
                           "working": 8,
                           "rejected": 2
                         }
@@ -3827,6 +3831,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 256,
                           "pending": 12041,
                           "delayed": 30,
+                          "blocked": 0,
                           "working": 8,
                           "rejected": 2
                         },
@@ -3835,6 +3840,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 0,
                           "pending": 0,
                           "delayed": 0,
+                          "blocked": 0,
                           "working": 0,
                           "rejected": 0
                         }
@@ -3925,6 +3931,7 @@ export const openapi: OpenApiDocument = {
                           "pending": 120,
                           "delayed": 7,
                           "working": 10,
+                          "blocked": 3,
                           "rejected": 2,
                           "oldestAge": 4300,
                           "nextDueAt": 1792800030000,
@@ -7062,11 +7069,12 @@ export const openapi: OpenApiDocument = {
             "enum": [
               "pending",
               "delayed",
+              "blocked",
               "completed",
               "rejected"
             ],
             "type": "string",
-            "description": "The state of the tasks. Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted."
+            "description": "The state of the tasks. Pending, delayed and blocked tasks are cancelled. The records of completed and rejected tasks are deleted."
           },
           "text": {
             "type": "string",
@@ -11332,6 +11340,10 @@ export const openapi: OpenApiDocument = {
                   "type": "integer",
                   "minimum": 0
                 },
+                "blocked": {
+                  "type": "integer",
+                  "minimum": 0
+                },
                 "working": {
                   "type": "integer",
                   "minimum": 0
@@ -11347,6 +11359,7 @@ export const openapi: OpenApiDocument = {
                 "slots",
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "rejected"
               ]
