@@ -1,3 +1,4 @@
+import { debounce } from "../../src/features/debounce/index.ts";
 import { flows } from "../../src/http/flows/index.ts";
 import { flowRoutes } from "../../src/http/routes/flows.ts";
 import { operations } from "../../src/http/operations/index.ts";
@@ -35,6 +36,7 @@ async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"
   const codes = new Set<string>();
   const app = createApp({
     operations,
+    debounce,
     flows: { ...flows, routes: flowRoutes },
     transport,
     tokens,

@@ -277,6 +277,9 @@ export const openapi: OpenApiDocument = {
           "500": {
             "$ref": "#/components/responses/internal"
           },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
           },
@@ -623,6 +626,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -2995,6 +3001,9 @@ export const openapi: OpenApiDocument = {
           "500": {
             "$ref": "#/components/responses/internal"
           },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
@@ -3468,6 +3477,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -4689,6 +4701,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -12994,7 +13009,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not supported here",
           "status": 501,
           "code": "unsupported",
-          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which."
+          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which."
         }
       },
       "redis_unauthorized": {
@@ -13064,7 +13079,7 @@ export const openapi: OpenApiDocument = {
           "title": "Record of a newer release",
           "status": 503,
           "code": "newer_schema",
-          "detail": "A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too."
+          "detail": "A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed."
         }
       },
       "auth_not_configured": {
@@ -13358,6 +13373,21 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
+      "unsupported": {
+        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "unsupported": {
+                "$ref": "#/components/examples/unsupported"
+              }
+            }
+          }
+        }
+      },
       "redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed": {
         "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.\n\n`offload_failed`: A payload could not be written to the server's object store or read from it, or the server has none. An enqueue has written no task. The server's log has the details.",
         "content": {
@@ -13383,7 +13413,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -13493,21 +13523,6 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
-      "unsupported": {
-        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which.",
-        "content": {
-          "application/problem+json": {
-            "schema": {
-              "$ref": "#/components/schemas/Problem"
-            },
-            "examples": {
-              "unsupported": {
-                "$ref": "#/components/examples/unsupported"
-              }
-            }
-          }
-        }
-      },
       "alive": {
         "description": "`alive`: A pending, delayed or working task cannot be deleted. Cancel it first.",
         "content": {
@@ -13554,7 +13569,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-unhealthy-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`unhealthy`: The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`unhealthy`: The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
