@@ -5,7 +5,7 @@ import type { SendOptions } from "../../kernel/transport.ts";
 import { readTaskInfo } from "../../kernel/record/read-record.ts";
 import { groupedBy, slicesOf } from "../../kernel/slices.ts";
 import { openTask } from "../../kernel/values/open-task.ts";
-import type { FlowQueue } from "./add-flow.ts";
+import type { FlowQueue } from "./flow-tasks.ts";
 import { readBeforeScript } from "./before-script.ts";
 import type { Before } from "./types.ts";
 

@@ -6,6 +6,10 @@ import type { FlowsPart } from "./part.ts";
 export {
   type AddedFlow,
   type After,
+  batch,
+  type BatchCallbacks,
+  type BatchOptions,
+  type BatchTask,
   type Before,
   type EdgeOn,
   flow,
@@ -16,6 +20,7 @@ export {
   type FlowState,
   type FlowTask,
   type InnerFlow,
+  MAX_FLOW_TASKS,
   type QueueOfFlow,
 } from "../../features/flows/index.ts";
 export type { FlowBatch, FlowLeases } from "../../open/flows/flow-source.ts";
