@@ -15,7 +15,10 @@ import type { Transport } from "../kernel/transport.ts";
 import type { Offload } from "../features/offload/types.ts";
 import type { Schedules } from "../open/schedules.ts";
 import { sweepWith } from "../open/sweep-with.ts";
-import { sweepParts } from "../open/sweep-parts.ts";
+import { sweepPartsWith } from "../open/swept-part.ts";
+import type { FlowCalls } from "../open/flows/flow-calls.ts";
+import { flowSource } from "../open/flows/flow-source.ts";
+import { flowsPart as sweepPart } from "../features/flows/index.ts";
 import { notAQueue } from "../open/definition.ts";
 import type { Queue } from "../open/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
@@ -117,8 +120,10 @@ export class TestQueue<In = unknown, Out = In> {
    * @param options of the drain; those of a declared queue are the defaults
    * @returns how many deliveries ended in each way
    */
-  async work(handler: Handler<Out>, options: DrainOptions = {}): Promise<OutcomeCounts> {
-    const report = await drain(this.queue, handler, { ...this.#declared.work, ...options });
+  async work(handler: Handler<Out, FlowCalls>, options: DrainOptions = {}): Promise<OutcomeCounts> {
+    const open = opening({ transport: this.transport, offload: this.#offload });
+    const source = flowSource(this.queue, (name) => open(name).queue());
+    const report = await drain(source, handler, { ...this.#declared.work, ...options });
     const { completed, requeued, rejected, handedBack, lost } = report;
     return { completed, requeued, rejected, handedBack, lost };
   }
@@ -134,7 +139,7 @@ export class TestQueue<In = unknown, Out = In> {
    * await test.enqueue({ to: "down@example.com" });
    * expect(await test.workToEnd(send)).toMatchObject({ requeued: 9, rejected: 1 });
    */
-  async workToEnd(handler: Handler<Out>, options: DrainOptions = {}): Promise<OutcomeCounts> {
+  async workToEnd(handler: Handler<Out, FlowCalls>, options: DrainOptions = {}): Promise<OutcomeCounts> {
     let total: OutcomeCounts = { completed: 0, requeued: 0, rejected: 0, handedBack: 0, lost: 0 };
     await this.#ready();
     const work = async () => {
@@ -164,7 +169,7 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   async #sweep(): Promise<void> {
-    await sweepWith(sweepParts, this.transport, { offload: this.#offload });
+    await sweepWith(sweepPartsWith({ sweepPart }), this.transport, { offload: this.#offload });
   }
 
   /** Applies the declaration, before the first command. */

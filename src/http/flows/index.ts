@@ -1,5 +1,6 @@
 /** The entry of flows: all that programs use, and the part that turns them on in a deployment or an app. */
-import { linked } from "../../features/linked/index.ts";
+import { linked, linkedWaking } from "../../kernel/linked/linked-transport.ts";
+import { flowSource } from "../../open/flows/flow-source.ts";
 import { flowsPart as sweepPart } from "../../features/flows/index.ts";
 import type { FlowsPart } from "./part.ts";
 
@@ -23,8 +24,8 @@ export {
   MAX_FLOW_TASKS,
   type QueueOfFlow,
 } from "../../features/flows/index.ts";
-export type { FlowBatch, FlowLeases } from "../../open/flows/flow-source.ts";
-export type { FlowCalls } from "../../open/flows/flow-tasks.ts";
+export type { FlowBatch, FlowLeases, FlowSource } from "../../open/flows/flow-source.ts";
+export type { FlowCalls } from "../../open/flows/flow-calls.ts";
 export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";
 export type { FlowsPart } from "./part.ts";
 
@@ -34,6 +35,8 @@ export type { FlowsPart } from "./part.ts";
  */
 export const flows: FlowsPart = {
   linked,
+  linkedWaking,
   sweepPart,
+  flowSource,
   routes: async () => (await import("../routes/flows.ts")).flowRoutes,
 };
