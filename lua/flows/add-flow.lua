@@ -62,6 +62,7 @@ for _, node in ipairs(nodes) do
     plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
   else
     make_ready(plan, id, task, 'back')
+    plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
     any_ready = true
   end
 end

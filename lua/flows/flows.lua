@@ -335,8 +335,37 @@ end_task = (function(inner)
       plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
     end
     flows.note_outcome(plan, id, task, state == 'completed' and 'completed' or 'failed')
+    if
+      task.cancels_at
+      and state == 'rejected'
+      and reason ~= 'cancelled'
+      and reason ~= 'dependency_failed'
+    then
+      local member = '~x:' .. string.match(id, '({.*)$') .. ' !f ' .. task.cancels_at
+      plan_write(plan, 'ZADD expiry', BLOCKED, member)
+      append(flows.outbox, member, 'cancel')
+      append(flows.outbox, '', '')
+      append(flows.outbox, '')
+    end
   end
 end)(end_task)
+
+-- Of a task of a flow it stays known how it ended, as others may have to be notified.
+erase = (function(inner)
+  return function(plan, id, task)
+    if not task.flow then
+      inner(plan, id, task)
+      return
+    end
+    add(task, 'version', 1)
+    task.state, task.history, task.errors = STATE.deleted, nil, nil
+    task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
+    plan_write(plan, 'HSET tasks', id, '')
+    plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
+    plan_write(plan, 'ZREM dead', id)
+    note_event(plan, 'deleted', id)
+  end
+end)(erase)
 
 -- A dead letter that is redriven blocks again what fell with it.
 wait_again = (function(inner)

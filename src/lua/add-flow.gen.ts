@@ -123,6 +123,7 @@ FK(o,'ZADD delayed',HH(aa,o.now+ac),z)
 FK(o,'HSET tasks','.'..z,GO(aa,''))
 else
 X(o,z,aa,'back')
+FK(o,'HSET tasks','.'..z,GO(aa,''))
 r=true
 end
 end
@@ -142,6 +143,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and r and JT(f,{p[3],p[1]},o.now,i)
 return{'ok',w and 1 or 0,1}
 `;
   },
-  sha1: "6dcf509dd44973a3aada4a0ae316107dd23a4eee",
-  keyLockingSha1: "3cde5337bb0c2e39a5660c4ceb02fe8fa9fcfbbb",
+  sha1: "9ae8a485922f8a184af1b2f60fdf03a3df14e58e",
+  keyLockingSha1: "ffad33ed1f958e83cc96ebc6df8b9fe810b01415",
 };

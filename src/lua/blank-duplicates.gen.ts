@@ -143,6 +143,6 @@ ${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "247323209c578592025fe6c39e747bf78bf1ca8c",
-  keyLockingSha1: "d99373dc19014a555c196fa27301d7e40efd9889",
+  sha1: "18f7828bfb08876c5648e1415d882e20e2b3f123",
+  keyLockingSha1: "9079c0488f43d1c23ed1f2fcecdeb248b2ccdf53",
 };

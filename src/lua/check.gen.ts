@@ -311,6 +311,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "3fdb998d5cfa60a375934cda1c4fde61d6b2d16b",
-  keyLockingSha1: "90867b3c27b7615bbc8797c15bedf62edbe871cc",
+  sha1: "57a16ef77d79fdd85aae746ea9d10ec1465d59f3",
+  keyLockingSha1: "66acd526589224a27dfba92b58e64b189ba0f334",
 };

@@ -40,6 +40,6 @@ AN('ZADD',b,i)
 return{'ok'}
 `;
   },
-  sha1: "d75a3d21efb0597a53ed01000e3bc93035cf902e",
-  keyLockingSha1: "bb4bcf5ef36a4e10569223ac74bd091589d3d3c8",
+  sha1: "02a49ed42d08ec7a4fcf3298802ba56148b2a546",
+  keyLockingSha1: "dddd99dc9031961248711d1dac6b2cdbd257e167",
 };

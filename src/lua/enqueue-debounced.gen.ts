@@ -186,6 +186,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DH}${$KR}${$KT}${$KX}return KX(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "7d5b16009d493c7d54a0391b189605bab3409ba6",
-  keyLockingSha1: "7f489741a69abb02a5e474fcb12065ae83a4323d",
+  sha1: "1e0e854c4665634dde06779229ea001dd8f0da95",
+  keyLockingSha1: "511a0342ccf889caa19e63e61754e340e2071b23",
 };

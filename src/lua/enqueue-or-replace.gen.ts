@@ -128,6 +128,6 @@ end
 ${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LA}return LA(q,v,0)or KW(q,j,'created',l,s.due)
 `;
   },
-  sha1: "23538f7724f16a609bdfec0b2b0a61beb88bf60f",
-  keyLockingSha1: "a26da6bc4b7a75e2a40e0abc983685cbd0d6f725",
+  sha1: "80676c279c5b9a85452aba600c2ad9d7742cdd27",
+  keyLockingSha1: "08648e15cdef82dd3595df50a8a3d9b4cccf1ebd",
 };

@@ -163,6 +163,6 @@ end
 ${$DH}${$KR}${$KT}${$KX}return KX(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "f99d90af321e6ef497c7161cc939049e73689217",
-  keyLockingSha1: "9ef9c5ba882342656c55fdf7293a2bca9d89b214",
+  sha1: "c6a57d58cf33630443cf491d1c057a479c2606ef",
+  keyLockingSha1: "9056cdbd3f1d25b2e07a604c75f4065d72024d8f",
 };

@@ -132,6 +132,6 @@ end
 ${$DH}${$KR}${$KT}${$KX}return KX(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "c133c92dc08e82d476edd4a5e8bb646de1cfb4f0",
-  keyLockingSha1: "52e23af1a5708c98958d39333df3d33fcaf24932",
+  sha1: "ea395dfd964c27fb08d939a3eeb66784235fce97",
+  keyLockingSha1: "b52660cfca8e41170f5f82c5bbe6395e9af6c76b",
 };

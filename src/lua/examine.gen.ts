@@ -308,6 +308,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "8a500b9d9e92dfb60086e03324ded8b9876a2bee",
-  keyLockingSha1: "3e4d1863a20b079611fec8b5295ba06d376d2735",
+  sha1: "4704542deec00cd5cc297de39a9b53c11ef1c503",
+  keyLockingSha1: "1ab4e5f48cca701f45517ef7b4f32b89a5c19752",
 };

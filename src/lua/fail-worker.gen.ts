@@ -138,6 +138,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "9766e2d59bd3e24f7cad33f7a85ce64f369ae058",
-  keyLockingSha1: "f58b6d1d1a8ded18d5023e95d6026e2c38dd893f",
+  sha1: "bd1cdbf68a5946f14ba42fec1d14fe0c5ba51b94",
+  keyLockingSha1: "7db7e36dacce90841331f7cb52ce6f25d770bf3d",
 };

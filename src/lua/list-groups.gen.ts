@@ -116,6 +116,6 @@ end
 return w
 `;
   },
-  sha1: "3e306f322555016b70641f156ebb7c9046f85070",
-  keyLockingSha1: "0bda46d55ed3c7d84d824159fc363794697051ca",
+  sha1: "b80446f0c90a9ea982271224f2b945544c010f12",
+  keyLockingSha1: "a5627dda9650fb3615cbccb288cd72d2f915b763",
 };

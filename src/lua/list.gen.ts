@@ -285,6 +285,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "d61a45256180aadfbfd4bbb0565fab8e24a27ec7",
-  keyLockingSha1: "fe8835d96b7fc812f76ac88118382ea8f747499c",
+  sha1: "69f6930f39f0f855fecbf623663643c743d4a8ec",
+  keyLockingSha1: "b7515475b6420acee267a85bf06da46c646c1456",
 };

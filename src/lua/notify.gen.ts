@@ -104,6 +104,6 @@ and JT(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KO.outbox)}
 `;
   },
-  sha1: "94cb9fc96cca52481b01a61f787bc795b946ae1f",
-  keyLockingSha1: "5b3ef2d99113ec3c024c7261d63de874c5379283",
+  sha1: "5ef465449de533d6a777a65cf7962aa01c9cf284",
+  keyLockingSha1: "ceca9e5a4c7476759004a7eebf1a2264d087811e",
 };

@@ -157,6 +157,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "40ab24b9b046b26b13d197732ef402c9f482f9b3",
-  keyLockingSha1: "deb8f11cd80c5e6e42dd4ec6253c682b542c2aeb",
+  sha1: "4a4c30fe7682354845b6f5226f5101a2a6dbbaf5",
+  keyLockingSha1: "fe7c740e38be695fd03d6622ff3bd938665a53e0",
 };

@@ -26,7 +26,7 @@ import { $GM, $GO } from "./parts/letters.gen.ts";
 import { $GN } from "./parts/join-record.gen.ts";
 import { $GR } from "./parts/bare-record.gen.ts";
 import { $GS } from "./parts/forget-task.gen.ts";
-import { $T, $T_, $GS_ } from "./parts/erase.gen.ts";
+import { $T, $T_, $T__, $GS_ } from "./parts/erase.gen.ts";
 import { $CE } from "./parts/band.gen.ts";
 import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
 import { $CD, $CK } from "./parts/share.gen.ts";
@@ -114,7 +114,7 @@ or j=='rejected'and GB.rejected
 or GB.waiting
 local u=t~=GB.waiting
 local v={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CZ}${$O}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$R}${$FN}${$FO}${$DI}${$DL}${$FP}${$FQ}${$HD}${$S}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$DB}${$AB}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$DD}${$DE}${$DF}${$HH}${$FV}${$FW}${$HJ}${$KE}${$FP_}${$CS_}${$X_}${$HJ_}${$AB_}${$AE_}${$T_}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${$GS_}local function w(x,y)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CZ}${$O}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$R}${$FN}${$FO}${$DI}${$DL}${$FP}${$FQ}${$HD}${$S}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$DB}${$AB}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$DD}${$DE}${$DF}${$HH}${$FV}${$FW}${$HJ}${$KE}${$FP_}${$CS_}${$X_}${$HJ_}${$AB_}${$AE_}${$T_}${$KM}${$KO}${$FI_}${$HJ__}${$T__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${$GS_}local function w(x,y)
 local z=x==b and s.group
 local aa,ab=
 {},
@@ -235,6 +235,6 @@ end
 return aa or v
 `;
   },
-  sha1: "a30a9421a6987bb23dec04a6073beda9f7049155",
-  keyLockingSha1: "13f9ce289999e6aef7f25f7f5911247a04fc5e2a",
+  sha1: "1c78570772477f5723268fb902cbce097a96a202",
+  keyLockingSha1: "0fb7342f5d53105e3407d0823971832adf6da87b",
 };

@@ -33,13 +33,17 @@ ${$AG}${$AP}local g=AP('HMGET',a,e)
 f[2]=tonumber(g[1]or 0)
 ${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FY}${$GU}${$GC_}${$GD_}${$GE_}${$GG_}${$GJ_}${$GL_}for k,l in ipairs(d)do
 local m,n,o=g[3*k-1],g[3*k],g[3*k+1]
-if m then
+if string.find(l,' !%l ')then
+AK(f,l,'cancel')
+AK(f,'','')
+f[#f+1]=''
+elseif m then
 AK(f,l,'field')
 AK(f,'',m)
 f[#f+1]=''
 else
 local p,q=GL(o or'',n)
-local r=p.state==GB.completed and'completed'or GU(p)and'failed'or'open'
+local r=GU(p)and(p.reason and'failed'or'completed')or'open'
 AK(f,l,'node')
 AK(f,r,p.followers or' -')
 f[#f+1]=p.node_kind and string.match(q,'^j"(.*)"$')or string.sub(l,4)
@@ -48,6 +52,6 @@ end
 return f
 `;
   },
-  sha1: "a9e766430bf88916af8ae8a4ad6070d4f413422b",
-  keyLockingSha1: "26d7860c6e84a92822fc69850be90d4329a5f736",
+  sha1: "81f0f8357c9d20ecb9a454f6e8991a53b4c51a31",
+  keyLockingSha1: "a9ace7f944f355b0593edeaba7d724f079a44945",
 };

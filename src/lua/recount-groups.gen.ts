@@ -147,6 +147,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "6a432e0dafe9b607f5e143a908425dde080531ea",
-  keyLockingSha1: "bafafbcafa39954f7b5f09fd095808cc025dd3d8",
+  sha1: "cbc66a6bea3fef96e0b63da4d696b1371963d977",
+  keyLockingSha1: "93b01ba6764f4fb07c99a971f593c208aeb72885",
 };

@@ -188,6 +188,6 @@ end
 return am
 `;
   },
-  sha1: "e06b6a8b52c5cbb3e0ab2944245d39c0f7f145c9",
-  keyLockingSha1: "d816cb18a83061e07c18d345ca79b906a0fe7fb0",
+  sha1: "7832765a2e24683f69bfba9089039b518698b97a",
+  keyLockingSha1: "230c46248b3097ac84d9255ed29a013bb47f9f8b",
 };

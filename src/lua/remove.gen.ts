@@ -21,7 +21,7 @@ import { $GM, $GO } from "./parts/letters.gen.ts";
 import { $GN } from "./parts/join-record.gen.ts";
 import { $GR } from "./parts/bare-record.gen.ts";
 import { $GS } from "./parts/forget-task.gen.ts";
-import { $T, $T_, $GS_ } from "./parts/erase.gen.ts";
+import { $T, $T_, $T__, $GS_ } from "./parts/erase.gen.ts";
 import { $CE } from "./parts/band.gen.ts";
 import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
 import { $CD, $CK } from "./parts/share.gen.ts";
@@ -89,10 +89,10 @@ elseif n.state~=GB.completed and n.state~=GB.rejected then
 return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
-${$CZ}${$AK}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}${$T_}${$GM_}${$GO_}${$GS_}T(j,i,n)
+${$CZ}${$AK}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}${$T_}${$T__}${$GM_}${$GO_}${$GS_}T(j,i,n)
 ${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
 `;
   },
-  sha1: "aa7e3bd268582e9f3254f376ddeba6f8b7bea338",
-  keyLockingSha1: "059aa8db05c4778cda42e2a006928c3db359fead",
+  sha1: "5b76f13a349fcc8d137148a87c801a7bbd2329bd",
+  keyLockingSha1: "bcd9c58f343189f9059edd79dc283f82a76a5059",
 };

@@ -129,6 +129,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "400ace961ab78361c95643d13257e2694dfb50c8",
-  keyLockingSha1: "c39b16c7cc383c242b8167ac31593d1f3290f361",
+  sha1: "732dd1750542a4c4fa2dd60b3019ca8df517c3bd",
+  keyLockingSha1: "fa4f327969af9222f56d6b6a9433b7109679bf73",
 };

@@ -205,6 +205,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "00026be45bc0b6329e756f9ffb3996aa31ecc735",
-  keyLockingSha1: "cb617947456a7aacd37065334374761b33880d60",
+  sha1: "dbd7ba0287b2ac3a0b01df314b412a82a8829fb3",
+  keyLockingSha1: "9204089764aa85de3bbfc913b484357897fcfc7c",
 };

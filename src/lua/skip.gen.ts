@@ -99,6 +99,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local q=p and JT(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "9092058aa55e309182d8a57e37d1fff0fcc21e2c",
-  keyLockingSha1: "4087e1c17eb049b65518e7c57016cb07bea2205a",
+  sha1: "5d05be1df5c1be840c0f4aa327742da80edee7ac",
+  keyLockingSha1: "3893c4df801746a289858cfdefcfe01a1d332d5d",
 };

@@ -8,6 +8,7 @@ import { replyOf } from "../scripts/replies.ts";
 import { Shard } from "../shard.ts";
 import { groupedBy, slicesOf } from "../slices.ts";
 import type { Command, SendOptions } from "../transport.ts";
+import { cancelMember, type CancelMode, cancelNodes, markCall, readCancelMember } from "./cancel-nodes.ts";
 import { readLayout } from "./flow-layout.ts";
 import { flowOf, layoutField, nodeId } from "./flow-names.ts";
 import {
@@ -101,10 +102,15 @@ export async function sendOutbox(
 ): Promise<boolean> {
   let isDone = true;
   const open = [{ name, entries }];
+  const failed: { readonly from: string; readonly member: string }[] = [];
   for (const { name: from, entries: own } of open) {
     const done: OutboxEntry[] = [];
     // Tasks first: others may wait for them.
     for (const entry of own.toSorted(byKind)) {
+      if (entry.kind === "cancel") {
+        failed.push({ from, member: entry.member });
+        continue;
+      }
       const sent = await sendEntry(link, from, entry, options);
       open.push(...sent.more);
       if (sent.isDone) done.push(entry);
@@ -114,7 +120,39 @@ export async function sendOutbox(
     const commands = removeEntries(shardNamed(link, from), done);
     for (const outcome of await link.transport.send(commands, options)) replyOf(outcome);
   }
+  // What waits for a task that has failed falls before all others are cancelled.
+  for (const { from, member } of failed) {
+    const { flow, mode, home } = readCancelMember(member);
+    const cancelled = await cancelFlow(link, home, flow, mode, options);
+    if (cancelled?.isDone === false) isDone = false;
+    else await link.transport.send([["ZREM", shardNamed(link, from).keys.expiry, member]], options);
+  }
   return isDone;
+}
+
+/**
+ * Cancels the tasks of a flow. If this fails on the way, a sweep continues.
+ * @param home the name in the registry of its home
+ * @returns undefined if the flow is not known
+ * @throws {SluiceError}
+ */
+export async function cancelFlow(
+  link: Link,
+  home: string,
+  flow: string,
+  mode: CancelMode,
+  options: SendOptions = {},
+): Promise<{ cancelled: number; flagged: number; isDone: boolean } | undefined> {
+  const shard = shardNamed(link, home);
+  const layout = await readLayout(shard, flow, options);
+  if (!layout) return undefined;
+  await run(link.transport, markCall(shard, flow, mode), options);
+  const { more, unknown, ...sum } = await cancelNodes(layout, mode, (of) => shardNamed(link, of), options);
+  let isDone = unknown === 0;
+  for (const { name, entries } of more)
+    if (!(await sendOutbox(link, name, entries, options))) isDone = false;
+  if (isDone) await link.transport.send([["ZREM", shard.keys.expiry, cancelMember(flow, mode, home)]], options);
+  return { ...sum, isDone };
 }
 
 /** The commands that remove from the outbox of a partition what has been done. */

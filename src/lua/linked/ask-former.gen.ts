@@ -27,6 +27,6 @@ export const askFormer: Script = {
     const { source } = plain;
     return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GC_}${$GE_}${$GG_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FP_}${$GA_}${source.slice(2887, 4692)}${$GD_}${$GM_}${$GO_}${$GS_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CG}${source.slice(5728, 7822)}${$KE}${$CS_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EG_}${$GJ_}${$GL_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FX}${$GP}${$GQ}${$CB}${source.slice(17454, 19972)}${$FV}${$FW}${$HJ}${source.slice(19972, 20520)}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${source.slice(20520, 20537)}`;
   },
-  sha1: "524e60e5cb168d52ff2d158bb19e0883d0557954",
-  keyLockingSha1: "31754a240958406e4aabf8e3df641fa27e8752e2",
+  sha1: "fe3d72ba300c6dd25aba950792ddd0926ff5724d",
+  keyLockingSha1: "16562d12b6d08e54b6cae7c62f4bd2186feefbe8",
 };

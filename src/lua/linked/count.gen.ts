@@ -17,6 +17,6 @@ export const count: Script = {
     const { source } = plain;
     return `${source.slice(0, 1673)}${$GD_}${$GE_}${$GA_}${$GJ_}${source.slice(1673, 2100)}${source.slice(2167, 2228)}${$GC_}${$GG_}${$GH_}${source.slice(2100, 2167)}${source.slice(2228, 3962)}${source.slice(3538, 3625)}${source.slice(4049, 6036)}${$KK}${$BO_}${source.slice(6036, 6090)}${$KK}${$KL}${$BP_}${source.slice(6090, 6844)}`;
   },
-  sha1: "a2b422b3f6edb67779c6d58a68fc0485590ca385",
-  keyLockingSha1: "5680460c8ad724722865524e57ffac9a126cfc84",
+  sha1: "a882be25fc82b9afdb846d65dfd1e1c6b246871c",
+  keyLockingSha1: "ff1a78b0208f2bd7aad838d2d218f614e80e330b",
 };

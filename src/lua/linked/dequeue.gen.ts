@@ -23,6 +23,6 @@ export const dequeue: Script = {
     const { source } = plain;
     return `${source.slice(0, 1604)}${$KK}${$BO_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16154)}${source.slice(866, 1072)}${source.slice(16360, 18006)}${source.slice(1664, 1950)}${source.slice(18292, 19906)}${source.slice(2297, 2308)}${source.slice(19917, 29139)}${source.slice(1950, 2018)}${source.slice(29207, 29585)}${source.slice(1072, 1487)}${source.slice(30000, 39301)}${source.slice(2308, 2684)}${source.slice(39677, 43190)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AZ_}${$AE_}${$KK}${$KL}${$KM}${$BO_}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${source.slice(43190, 43213)}`;
   },
-  sha1: "57c20dec1b3a4018746eb051875ca39cda2f2e2c",
-  keyLockingSha1: "7a87cb5f7dc44d06c0af92f433b5dda3bd742f03",
+  sha1: "43379b966b9746633baec65b4a24bc5aa49f5694",
+  keyLockingSha1: "2b27c36d94c4d7b4c281c9afe0b2133d84da7d52",
 };

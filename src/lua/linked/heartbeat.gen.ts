@@ -37,6 +37,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GA_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GD_}${$GE_}${$GJ_}${source.slice(3140, 4445)}${$DG}${$CZ}${$DI}${$DL}${$AF}${source.slice(4445, 4504)}${$BZ}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${source.slice(4504, 5143)}${$CU}${$CV}${$CW}${$X}${source.slice(5143, 5525)}${$CG}${source.slice(5525, 7781)}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${source.slice(7781, 10299)}${$HH}${$FV}${$FW}${$HJ}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(10299, 10419)}`;
   },
-  sha1: "488b273d62ab48c1cdd892428c39706b171e48c5",
-  keyLockingSha1: "d5134a6b53c9c6ef6ad6c23d643432bfc86c583a",
+  sha1: "f5245c7b95e28c1a0ceead1235041f4e7a156891",
+  keyLockingSha1: "9d81f11388a6c77508cfcb89a5a68ee360f49de5",
 };

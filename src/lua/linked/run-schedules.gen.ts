@@ -28,6 +28,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$HJ_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
   },
-  sha1: "d05886fa33c9b6e3987a4e95e4254825673ebe21",
-  keyLockingSha1: "13c2ac9be86d5908c1623581640558afbf801dd8",
+  sha1: "d164d8e372b30991d1d287ec2de50d781a51b896",
+  keyLockingSha1: "629e1b1e814414a4c2c9fe539f7095414b9bb252",
 };

@@ -21,6 +21,6 @@ export const settle: Script = {
     const { source } = plain;
     return `${source.slice(0, 4902)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 9811)}${$CG}${source.slice(9811, 13639)}${source.slice(956, 968)}${source.slice(13651, 18223)}${source.slice(968, 985)}${source.slice(18240, 22680)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GY_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${source.slice(22680, 22713)}`;
   },
-  sha1: "e107679531c068f96b521c0c34c1fddc777c833a",
-  keyLockingSha1: "8fa475a5a7edb8d7413ab77b3205f90d6e6deeb9",
+  sha1: "8ffe74ff5035a6a8811f925a6490f01e92830162",
+  keyLockingSha1: "8cd6dd4201f4cd9badcc3307a68aa944329783ee",
 };

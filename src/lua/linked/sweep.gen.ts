@@ -25,6 +25,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 3532)}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${$GS_}${source.slice(3532, 4941)}${$KK}${$BO_}${source.slice(4941, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(18013, 21346)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
   },
-  sha1: "019c711f9b5df23e5aaee359df507d8fa0d9ae49",
-  keyLockingSha1: "b58c7bfcbfd7cf6a5f7081dbb8499b7634738c32",
+  sha1: "873d138c464130adb45a734085b938688f23b23e",
+  keyLockingSha1: "b661c5b4a26778d4ed0596b99033ecbdaba58974",
 };

@@ -358,6 +358,18 @@ if e.flow and h=='cancelled'then
 FK(c,'ZADD expiry',AH(c.now+b),d)
 end
 KO.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+if
+e.cancels_at
+and g=='rejected'
+and h~='cancelled'
+and h~='dependency_failed'
+then
+local j='~x:'..string.match(d,'({.*)$')..' !f '..e.cancels_at
+FK(c,'ZADD expiry',KK,j)
+AK(KO.outbox,j,'cancel')
+AK(KO.outbox,'','')
+AK(KO.outbox,'')
+end
 end
 end)(HJ)
 `;
