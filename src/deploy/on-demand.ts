@@ -1,8 +1,10 @@
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import { flows } from "../http/flows/index.ts";
 import type { Part } from "../http/parts.ts";
+import { debounce } from "../features/debounce/index.ts";
 import { invalidArgument } from "../errors.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
+import { order } from "../open/order/index.ts";
 import type { DashboardOptions, PartsOnDemand } from "./optional-parts.ts";
 
 const loadDashboard = async () => (await import("../dashboard/index.ts")).dashboard;
@@ -25,6 +27,8 @@ export const onDemand: PartsOnDemand = {
   operations: orLoad(async () => (await import("../http/operations/index.ts")).operations),
   docs: orLoad(async () => (await import("../http/docs/index.ts")).docs),
   deepSweep: orLoad(async () => (await import("../open/deep-sweep/index.ts")).deepSweep),
+  order: orOwn(order),
+  debounce: orOwn(debounce),
   flows: orOwn(flows),
 };
 

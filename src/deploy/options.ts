@@ -105,6 +105,8 @@ export const SERVICE_OPTIONS = [
   "operations",
   "docs",
   "deepSweep",
+  "order",
+  "debounce",
   "flows",
   "fetch",
   "onDeadLetter",

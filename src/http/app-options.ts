@@ -2,6 +2,8 @@ import type { Duration } from "../kernel/options/duration.ts";
 import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Tracing } from "../features/tracing/types.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
+import type { Order } from "../open/order/index.ts";
+import type { DebouncePart } from "../features/debounce/index.ts";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { QueueDefinition } from "../open/definition.ts";
@@ -143,6 +145,16 @@ export interface AppOptions {
    */
   readonly deepSweep?: Part<DeepSweep> | undefined;
   /**
+   * The strict order of `sluice-queue/order`, for queues in strict order.
+   * @default none: requests to such a queue are refused with `newer_schema`
+   */
+  readonly order?: Order | undefined;
+  /**
+   * The code of `sluice-queue/debounce`, for enqueues with `debounce`, `throttle`, `singleton` or `replace`.
+   * @default none: such requests are refused
+   */
+  readonly debounce?: DebouncePart | undefined;
+  /**
    * The flows of `sluice-queue/flows`: their routes, and their part of sweeps.
    * @default none: such requests are refused
    */
@@ -172,5 +184,7 @@ export const APP_OPTIONS = [
   "operations",
   "docs",
   "deepSweep",
+  "order",
+  "debounce",
   "flows",
 ] as const satisfies readonly (keyof AppOptions)[];

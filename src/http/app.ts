@@ -1,12 +1,12 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
+import { linkedIfNeeded } from "../open/linked-part.ts";
 import { opening } from "../open/opening.ts";
 import { sweepPartsWith } from "../open/swept-part.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { onlyOptions, optionalFunction } from "../kernel/options/validation.ts";
-import { withPrefix } from "../kernel/transport.ts";
-import { linked } from "../features/linked/index.ts";
+import { type Transport, withPrefix } from "../kernel/transport.ts";
 import { checkedOffload } from "../features/offload/types.ts";
 import { respond } from "../respond.ts";
 import { APP_OPTIONS, type AppOptions } from "./app-options.ts";
@@ -17,7 +17,7 @@ import { optionsOfRequests } from "./options-of-requests.ts";
 import type { FlowRoutes, FlowsPart } from "./flows/part.ts";
 import { loadRoutes } from "./load-routes.ts";
 import type { Operations } from "./operations/operations.ts";
-import { checkPart, type Part } from "./parts.ts";
+import { checkPart, isOff, type Part } from "./parts.ts";
 import { problems } from "./problems/codes.ts";
 import { requestFailed } from "../log/lines.ts";
 import { logTo } from "../log/log-to.ts";
@@ -31,9 +31,7 @@ import { taskRoutes } from "./routes/tasks.ts";
 import { watchRoutes } from "./routes/watch.ts";
 import type { App, Services, Variables } from "./services.ts";
 
-const OFF =
-  "This server has no routes for operators. The option `operations` turns them on: " +
-  '`import { operations } from "sluice-queue/operations"`, and `sluice({ operations })` or `createApp({ operations })`.';
+const OFF = isOff("has no routes for operators", "operations");
 
 const NEITHER = "The server has neither SLUICE_TOKENS nor CRON_SECRET.";
 
@@ -52,20 +50,23 @@ export function createApp(options: AppOptions): App {
   const { tokens, cronSecret, cronIsRequest, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
-  const { dashboard, operations, docs, deepSweep, flows, ...given } = withPrefix(
+  const { dashboard, operations, docs, deepSweep, order, debounce, flows, ...given } = withPrefix(
     options.transport,
     ofRequests,
   );
-  const ofQueues = { ...given, transport: linked(given.transport) };
-  const { transport, prefix, offload, tracing } = ofQueues;
-  optionalFunction(beforeSweep, "beforeSweep");
-  optionalFunction(afterSweep, "afterSweep");
   checkPart(dashboard, "dashboard", "answer");
   checkPart(operations, "operations", "mount");
   checkPart(docs, "docs", "page");
   checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
+  checkPart(order, "order", "linked");
+  checkPart(debounce, "debounce", "withDebounce");
   checkPart(flows, "flows", "linked");
-  const optionsOf = optionsOfRequests(ofQueues, log);
+  const link = (to: Transport) => linkedIfNeeded({ order, flows }, to);
+  const ofQueues = { ...given, transport: link(given.transport) };
+  const { transport, prefix, offload, tracing } = ofQueues;
+  optionalFunction(beforeSweep, "beforeSweep");
+  optionalFunction(afterSweep, "afterSweep");
+  const optionsOf = optionsOfRequests(ofQueues, log, link);
   const ofTokens = new Authenticator(tokens, cronSecret);
   const allowing =
     (authenticator: Authenticating) =>
@@ -132,6 +133,8 @@ export function createApp(options: AppOptions): App {
       hasDashboard: dashboard !== undefined,
       hasCronSecret: cronIsRequest ? ofTokens.hasCronSecret : undefined,
       deepSweep,
+      hasOrder: order !== undefined,
+      debounce,
       sweepParts: sweepPartsWith(flows),
     };
 

@@ -121,7 +121,46 @@ describe("an app without the deep sweep", () => {
   });
 });
 
-test.each(["docs", "deepSweep", "operations"])("the option %s is refused if it is anything else", (name) => {
-  for (const given of [true, "yes", {}, null])
-    expect(() => served.make({ [name]: given })).toThrow(new RegExp(`^${name} must be `));
+test("an app without the strict order sets none, and says what a queue in that order needs", async () => {
+  const without = served.asking({ order: undefined });
+  const path = "/v1/queues/ordered";
+  const json = { order: "strict" };
+  for (const [method, at, body] of [
+    ["PATCH", "/settings", json],
+    ["PATCH", "/groups/a", json],
+    ["PUT", "/declaration", { settings: json }],
+  ] as const) {
+    const refused = await without(method, path + at, { json: body });
+    expectProblem(refused, "unsupported");
+    expect(refused.body.detail).toContain('`import { order } from "sluice-queue/order"`');
+  }
+  expect((await without("PATCH", `${path}/settings`, { json: { maxWorking: 2 } })).status).toBe(200);
+  await served.ask("PATCH", `${path}/settings`, { json });
+  const task = { json: { payload: 1, group: "a" } };
+  const refused = await without("POST", `${path}/tasks`, task);
+  expectProblem(refused, "newer_schema");
+  expect(refused.body.detail).toContain("give the server the option `order` or `flows`");
+  expect((await served.ask("POST", `${path}/tasks`, task)).status).toBe(201);
 });
+
+test("an app without debounce adds no task with one, and forgets no key", async () => {
+  const ask = served.asking({ debounce: undefined });
+  const path = "/v1/queues/debounced";
+  const throttle = { key: "a", most: 1, per: "1m" };
+  for (const refused of [
+    await ask("POST", `${path}/tasks`, { json: { payload: 1, throttle } }),
+    await ask("DELETE", `${path}/keys/a`),
+  ]) {
+    expectProblem(refused, "unsupported");
+    expect(refused.body.detail).toContain('`import { debounce } from "sluice-queue/debounce"`');
+  }
+  expect((await ask("POST", `${path}/tasks`, { json: { payload: 1 } })).status).toBe(201);
+});
+
+test.each(["docs", "deepSweep", "operations", "order", "debounce"])(
+  "the option %s is refused if it is anything else",
+  (name) => {
+    for (const given of [true, "yes", {}, null])
+      expect(() => served.make({ [name]: given })).toThrow(new RegExp(`^${name} must be `));
+  },
+);

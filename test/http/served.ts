@@ -1,4 +1,6 @@
 import { operations } from "../../src/http/operations/index.ts";
+import { order } from "../../src/open/order/index.ts";
+import { debounce } from "../../src/features/debounce/index.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { docs } from "../../src/http/docs/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
@@ -92,6 +94,8 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs?: reado
       cronSecret: secrets.cron,
       docs,
       deepSweep,
+      order,
+      debounce,
       ...options,
       ...more,
     });

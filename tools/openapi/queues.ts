@@ -197,6 +197,7 @@ export const queues: readonly OperationText[] = [
         examples: { some: { ...settings, maxWorking: 50, rate: { most: 100, per: 60_000 } } },
       },
     },
+    problems: ["unsupported"],
   },
   {
     method: "get",
@@ -297,6 +298,7 @@ export const queues: readonly OperationText[] = [
         examples: { some: { ...running, weight: 2, ...unlimited, ...ofQueue } },
       },
     },
+    problems: ["unsupported"],
   },
   {
     method: "get",

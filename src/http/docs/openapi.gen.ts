@@ -273,6 +273,9 @@ export const openapi: OpenApiDocument = {
           "500": {
             "$ref": "#/components/responses/internal"
           },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
           },
@@ -619,6 +622,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -2818,6 +2824,9 @@ export const openapi: OpenApiDocument = {
           "500": {
             "$ref": "#/components/responses/internal"
           },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
@@ -3291,6 +3300,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -4507,6 +4519,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -12511,7 +12526,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not supported here",
           "status": 501,
           "code": "unsupported",
-          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which."
+          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which."
         }
       },
       "redis_unauthorized": {
@@ -12581,7 +12596,7 @@ export const openapi: OpenApiDocument = {
           "title": "Record of a newer release",
           "status": 503,
           "code": "newer_schema",
-          "detail": "A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too."
+          "detail": "A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed."
         }
       },
       "auth_not_configured": {
@@ -12875,6 +12890,21 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
+      "unsupported": {
+        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "unsupported": {
+                "$ref": "#/components/examples/unsupported"
+              }
+            }
+          }
+        }
+      },
       "redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed": {
         "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.\n\n`offload_failed`: A payload could not be written to the server's object store or read from it, or the server has none. An enqueue has written no task. The server's log has the details.",
         "content": {
@@ -12900,7 +12930,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -13010,21 +13040,6 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
-      "unsupported": {
-        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which.",
-        "content": {
-          "application/problem+json": {
-            "schema": {
-              "$ref": "#/components/schemas/Problem"
-            },
-            "examples": {
-              "unsupported": {
-                "$ref": "#/components/examples/unsupported"
-              }
-            }
-          }
-        }
-      },
       "alive": {
         "description": "`alive`: A pending, delayed or working task cannot be deleted. Cancel it first.",
         "content": {
@@ -13071,7 +13086,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-unhealthy-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`unhealthy`: The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`unhealthy`: The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {

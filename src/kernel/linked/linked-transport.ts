@@ -11,8 +11,8 @@ const loaded = new Map<string, Script>();
 
 /**
  * A transport for queues whose tasks may depend on each other: with groups in strict order. Give it to all that works on
- * such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments, `createApp`, tests and
- * `Operator` do so by themselves. Without it, calls on such a queue throw `newer_schema`.
+ * such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments and
+ * `createApp` do so with their option `order`, tests by themselves. Without it, calls on such a queue throw `newer_schema`.
  * @param transport any other transport
  * @returns the same one for the same transport
  * @example const ledger = new Queue("ledger", { transport: linked(upstash(env)) });
