@@ -37,7 +37,7 @@ end
 open_groups(plan, waiting)
 
 -- Takes a task out of the place in which it waits. One that is in the list stays as a ghost.
-local function leave_place(id, task)
+local function take_out(id, task)
   local place, score = delayed, redis.call('ZSCORE', delayed, id)
   if not score and grouped(task) then
     place, score = find_and_refund(plan, id, task)
@@ -72,7 +72,7 @@ for i = 4, #items do
       note_event(plan, 'cancelRequested', id)
     end
   elseif task.state == STATE.waiting and not task.node_kind then
-    leave_place(id, task)
+    take_out(id, task)
     reply[2] = reply[2] + 1
     end_task(plan, id, task, '', 'rejected', 'cancelled')
   end

@@ -8,6 +8,9 @@ local BLOCKED = '4503599627370495'
 -- The score of joins and gates that wait. It is behind that of tasks, so that these can be counted.
 local BLOCKED_GATE = '4503599627370496'
 
+-- How long (ms) records of a flow are kept that has not ended: ten years.
+local UNTIL_THE_END = 315360000000
+
 -- The score in `delayed` of a node that is blocked.
 local function blocked_score(task)
   return task.node_kind and BLOCKED_GATE or score_when_due(task, BLOCKED)
@@ -309,7 +312,6 @@ end)(WRITE_ORDER)
 
 -- The record of a task of a flow stays until the flow has ended. `kept_for` says how long from then on.
 end_task = (function(inner)
-  local UNTIL_THE_END = 315360000000 -- ms: ten years
   return function(plan, id, task, text, state, reason, given)
     if task.node_kind then
       -- It is no task: not listed, counted or reported.
@@ -341,7 +343,7 @@ end_task = (function(inner)
       and reason ~= 'cancelled'
       and reason ~= 'dependency_failed'
     then
-      local member = '~x:' .. string.match(id, '({.*)$') .. ' !f ' .. task.cancels_at
+      local member = '~x:flow{' .. task.flow .. '} !f ' .. task.cancels_at
       plan_write(plan, 'ZADD expiry', BLOCKED, member)
       append(flows.outbox, member, 'cancel')
       append(flows.outbox, '', '')

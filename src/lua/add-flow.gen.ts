@@ -56,9 +56,10 @@ import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -107,7 +108,7 @@ AK(s,z==''and ac or nil)
 end
 end
 ${$CZ}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}CS(o,s)
-${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$HH}${$X_}${$KL}${$KM}${$GM_}${$GO_}for x,y in ipairs(t)do
+${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$HH}${$X_}${$KL}${$KN}${$GM_}${$GO_}for x,y in ipairs(t)do
 local z,aa,ab=y.id,y.task,y.edges
 FK(o,'HSET tasks',z,y.fixed)
 BZ(o,'enqueued',z)
@@ -116,7 +117,7 @@ aa.flow_delay=ac>0 and AH(ac)or nil
 if ab~=''then
 local ad,ae=string.gsub(ab,'[ce]','')
 aa.edges=AH(ae)..',0,'..ab
-FK(o,'ZADD delayed',KM(aa),z)
+FK(o,'ZADD delayed',KN(aa),z)
 FK(o,'HSET tasks','.'..z,GO(aa,''))
 elseif ac>0 then
 FK(o,'ZADD delayed',HH(aa,o.now+ac),z)
@@ -138,11 +139,11 @@ ${$AN}${$AS}${$FS}local v=FS(o,{['~stats']=p[2],['~nodes']=p[6]})
 if v then
 return v
 end
-${$AF}${$AO}${$AU}${$FX}${$GP}${$GQ}${$CB}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$HJ_}${$KO}${$FI_}${$HJ__}${$FT_}FT(o)
+${$AF}${$AO}${$AU}${$FX}${$GP}${$GQ}${$CB}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$HJ_}${$KM}${$KP}${$FI_}${$HJ__}${$FT_}FT(o)
 ${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and r and JT(f,{p[3],p[1]},o.now,i)
 return{'ok',w and 1 or 0,1}
 `;
   },
-  sha1: "9ae8a485922f8a184af1b2f60fdf03a3df14e58e",
-  keyLockingSha1: "ffad33ed1f958e83cc96ebc6df8b9fe810b01415",
+  sha1: "c3facd09ef63f490d121d4c6beaa9ec37accc3f8",
+  keyLockingSha1: "6bde800f058715478bd0a78682ce2fc7cf227eca",
 };

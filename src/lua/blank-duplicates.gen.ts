@@ -67,11 +67,12 @@ import { $JN } from "./parts/repair-entries.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -139,10 +140,10 @@ AK(v,y[ac])
 HS(p,'two_places',x.id)
 end
 end
-${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$GU}${$HP}${$HT}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$KG}${$JH_}${$JI_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local x=JN(p,u,w)or IE(p,v)
+${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$GU}${$HP}${$HT}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$KG}${$JH_}${$JI_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local x=JN(p,u,w)or IE(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "18f7828bfb08876c5648e1415d882e20e2b3f123",
-  keyLockingSha1: "9079c0488f43d1c23ed1f2fcecdeb248b2ccdf53",
+  sha1: "e4874727816ee93d2b6725f6158e2d7e92a4442b",
+  keyLockingSha1: "24eb419a4e5b60f6ef4c2fcbd4d95489311314bc",
 };

@@ -52,10 +52,11 @@ import { $GU } from "./parts/has-ended.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -108,7 +109,7 @@ AM(aa,'ghosts',1)
 s=s+1
 end
 end
-${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GU}${$X_}${$HJ_}${$KK}${$KL}${$KM}${$KO}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
+${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GU}${$X_}${$HJ_}${$KK}${$KL}${$KM}${$KN}${$KP}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
 local ad,ae=m[ac],v[ac]
 if k~=''and ae.node_kind then
 if not GU(ae)then
@@ -144,12 +145,12 @@ redis.call('ZADD',u[ae].place,u[ae].score,ae)
 end
 return z
 end
-for ad,ae in ipairs(KO.outbox)do
+for ad,ae in ipairs(KP.outbox)do
 r[#r+1]=ae
 end
 return r
 `;
   },
-  sha1: "391e451927b62353d1aeca9956b94bb197f73a24",
-  keyLockingSha1: "44bcf33d23003af1090a3c7107c9c5667f8a5732",
+  sha1: "28e3646796a3c03e207c2b817c29abc13daccbc5",
+  keyLockingSha1: "a9ca4521c64a921c7128f54ed2c692daa84fb071",
 };

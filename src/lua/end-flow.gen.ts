@@ -12,6 +12,7 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 
@@ -24,15 +25,16 @@ local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV
 ${$AH}${$AI}${$AJ}local f,g,h,i=AJ(c),{},{},{}
-for m=3,#e do
-g[#g+1]='.'..e[m]
+${$KM}local j=d==''and AH(f+KM)
+for n=3,#e do
+g[#g+1]='.'..e[n]
 end
-${$GB}${$AK}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AG}${$AP}${$GU}${$GD_}${$GE_}${$GJ_}for m,n in ipairs(AP('HMGET',a,g))do
-local o,p=e[m+2],GJ(n or nil)
-if string.sub(o,1,1)=='~'then
-AK(i,AH(f+tonumber(d)),o)
-elseif GU(p)then
-AK(h,AH(f+math.max(tonumber(p.kept_for or 0),AF)),o)
+${$GB}${$AK}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AG}${$AP}${$GU}${$GD_}${$GE_}${$GJ_}for n,o in ipairs(AP('HMGET',a,g))do
+local p,q=e[n+2],GJ(o or nil)
+if string.sub(p,1,1)=='~'then
+AK(i,j or AH(f+tonumber(d)),p)
+elseif GU(q)then
+AK(h,j or AH(f+math.max(tonumber(q.kept_for or 0),AF)),p)
 end
 end
 ${$AN}AN('ZADD',b,h,'XX')
@@ -40,6 +42,6 @@ AN('ZADD',b,i)
 return{'ok'}
 `;
   },
-  sha1: "02a49ed42d08ec7a4fcf3298802ba56148b2a546",
-  keyLockingSha1: "dddd99dc9031961248711d1dac6b2cdbd257e167",
+  sha1: "2f48119992319a0b5e3759bc5c64552ecd401fd9",
+  keyLockingSha1: "792dbd88deaa63d9b83a8d546d18b464f0ec4f7c",
 };

@@ -67,21 +67,22 @@ import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GH_ } from "./parts/has-payload-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KP, $KQ, $KR, $KT } from "./parts/key-fields.gen.ts";
-import { $KS, $KU, $KV, $KW, $KX, $KZ, $LA } from "./parts/outcomes.gen.ts";
-import { $KY } from "./parts/leave-to-owner.gen.ts";
-import { $LB, $LC, $LD, $LE } from "./parts/find-task.gen.ts";
+import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
+import { $KT, $KV, $KW, $KX, $KY, $LA, $LB } from "./parts/outcomes.gen.ts";
+import { $KZ } from "./parts/leave-to-owner.gen.ts";
+import { $LC, $LD, $LE, $LF } from "./parts/find-task.gen.ts";
 
 export const enqueueDebounced: Script = {
   name: "enqueueDebounced",
@@ -110,17 +111,17 @@ local u=1000
 local v=1048576
 local w=3600000
 ${$AV}local x=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KP}${$KQ}${$KV}local y,z=KV(x,i,'~D:'..p,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KQ}${$KR}${$KW}local y,z=KW(x,i,'~D:'..p,l,m,n,o,k)
 if not y then
 return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KS}${$KU}${$KW}${$KZ}local ad,ae,af=KZ(y,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KT}${$KV}${$KX}${$LA}local ad,ae,af=LA(y,j)
 if ad then
 return ad
 end
-${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LB}local ag,ah=LB(y,ab.id,ab.enqueued_at or'')
+${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LC}local ag,ah=LC(y,ab.id,ab.enqueued_at or'')
 if ah then
 return ah
 elseif ag and ag.has_begun then
@@ -150,42 +151,42 @@ math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
 ak=math.max(ak,ac)
 end
 if s=='first'then
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LC}${$LD}LD(y,ag,ag.fixed,ak)
-${$DH}${$KR}${$KT}${$KX}return KX(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}LE(y,ag,ag.fixed,ak)
+${$DH}${$KS}${$KU}${$KY}return KY(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
 ab.payloads=nil
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LC}${$LD}${$LE}LD(y,ag,LE(ag,aa.fixed),ak)
-${$DH}${$KR}${$KT}${$KX}return KX(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}${$LF}LE(y,ag,LF(ag,aa.fixed),ak)
+${$DH}${$KS}${$KU}${$KY}return KY(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
 end
 local al,am=ai()
 if al then
 ab.payloads=AH(am)
 ak=am<u and ak or ac
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LC}${$LD}LD(y,ag,al,ak)
-${$DH}${$KR}${$KT}${$KX}return KX(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}LE(y,ag,al,ak)
+${$DH}${$KS}${$KU}${$KY}return KY(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
 end
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LC}${$LD}LD(y,ag,ag.fixed,ac)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}LE(y,ag,ag.fixed,ac)
 end
 if k=='?'then
-${$KY}return KY(y)
+${$KZ}return KZ(y)
 elseif af and t=='2'then
 return{'seal',''}
 elseif af then
-${$DH}${$KR}${$KT}${$KX}return KX(y,j,'d',l,0,ac+w)
+${$DH}${$KS}${$KU}${$KY}return KY(y,j,'d',l,0,ac+w)
 end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LA}local ak=LA(y,ae,0)
+${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LB}local ak=LB(y,ae,0)
 if ak then
 return ak
 end
 ab.payloads=s=='all'and'1'or nil
-${$DH}${$KR}${$KT}${$KX}return KX(y,j,nil,l,aa.due,aa.due+w)
+${$DH}${$KS}${$KU}${$KY}return KY(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "1e0e854c4665634dde06779229ea001dd8f0da95",
-  keyLockingSha1: "511a0342ccf889caa19e63e61754e340e2071b23",
+  sha1: "5d5c4bafab16a9b37bc541bbcaf4f70dff13af7c",
+  keyLockingSha1: "2d64213bcbc91dfab61e2f0ab815b898fe4c57ce",
 };

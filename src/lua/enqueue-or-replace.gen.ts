@@ -66,20 +66,21 @@ import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GH_ } from "./parts/has-payload-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KP, $KQ, $KR, $KT } from "./parts/key-fields.gen.ts";
-import { $KS, $KU, $KV, $KW, $KX, $KZ, $LA } from "./parts/outcomes.gen.ts";
-import { $LB, $LC, $LD, $LE } from "./parts/find-task.gen.ts";
+import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
+import { $KT, $KV, $KW, $KX, $KY, $LA, $LB } from "./parts/outcomes.gen.ts";
+import { $LC, $LD, $LE, $LF } from "./parts/find-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -100,34 +101,34 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 ${$AV}local p=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KP}${$KQ}${$KV}local q,r=KV(p,i,'~I:'..l,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KQ}${$KR}${$KW}local q,r=KW(p,i,'~I:'..l,l,m,n,o,k)
 if not q then
 return r
 end
 local s,t=q.draft,q.plan.now
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KS}${$KU}${$KW}${$KZ}local u,v,w=KZ(q,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KT}${$KV}${$KX}${$LA}local u,v,w=LA(q,j)
 if u then
 return u
 elseif k=='?'and not w then
 return{'unknown'}
 elseif w then
-${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LB}local x,y=LB(q,l,nil)
+${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LC}local x,y=LC(q,l,nil)
 if y then
 return y
 elseif not x or x.has_begun then
-${$DH}${$KR}${$KT}${$KX}return KX(q,j,'d',l,0,t)
+${$DH}${$KS}${$KU}${$KY}return KY(q,j,'d',l,0,t)
 end
 local z=x.due>t
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LC}${$LD}${$LE}LD(q,x,LE(x,s.fixed),s.due)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}${$LF}LE(q,x,LF(x,s.fixed),s.due)
 local aa,ab=q.plan,z and s.due<=t and 1 or 0
 ${$DV}${$DW}${$DX}if DX(aa.settings,p,q.stored,ab)then
 return{'full'}
 end
-${$DH}${$KR}${$KT}${$KX}return KX(q,j,'r',l,s.due,t)
+${$DH}${$KS}${$KU}${$KY}return KY(q,j,'r',l,s.due,t)
 end
-${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LA}return LA(q,v,0)or KW(q,j,'created',l,s.due)
+${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LB}return LB(q,v,0)or KX(q,j,'created',l,s.due)
 `;
   },
-  sha1: "80676c279c5b9a85452aba600c2ad9d7742cdd27",
-  keyLockingSha1: "08648e15cdef82dd3595df50a8a3d9b4cccf1ebd",
+  sha1: "1b3016a785d75bf8a01f9d681cfeed943975395f",
+  keyLockingSha1: "e6b068f768cbd7232569949e0060779a84953e79",
 };

@@ -66,26 +66,27 @@ import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GH_ } from "./parts/has-payload-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KP, $KQ, $KR, $KT } from "./parts/key-fields.gen.ts";
-import { $KS, $KU, $KV, $KW, $KX, $KZ, $LA } from "./parts/outcomes.gen.ts";
-import { $KY } from "./parts/leave-to-owner.gen.ts";
-import { $LB, $LC, $LD, $LE } from "./parts/find-task.gen.ts";
+import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
+import { $KT, $KV, $KW, $KX, $KY, $LA, $LB } from "./parts/outcomes.gen.ts";
+import { $KZ } from "./parts/leave-to-owner.gen.ts";
+import { $LC, $LD, $LE, $LF } from "./parts/find-task.gen.ts";
 
-const $LF = `local function LF(a,b)
+const $LG = `local function LG(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=GB.working then
-LC(a,b)
+LD(a,b)
 HJ(c,d,e,'','rejected','cancelled')
 Z(c)
 elseif not e.cancel_requested then
@@ -120,16 +121,16 @@ local r=ARGV[10]
 local s=ARGV[11]
 local t=604800000
 ${$AV}local u=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KP}${$KQ}${$KV}local v,w=KV(u,i,'~S:'..p,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KQ}${$KR}${$KW}local v,w=KW(u,i,'~S:'..p,l,m,n,o,k)
 if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KS}${$KU}${$KW}${$KZ}local aa,ab,ac=KZ(v,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KT}${$KV}${$KX}${$LA}local aa,ab,ac=LA(v,j)
 if aa then
 return aa
 end
-${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LB}local ad,ae=LB(v,y.id,y.enqueued_at or'')
+${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LC}local ad,ae=LC(v,y.id,y.enqueued_at or'')
 if ae then
 return ae
 elseif ad and ad.has_begun and(q=='waiting'or r=='replace')then
@@ -139,30 +140,30 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LC}${$LD}${$LE}LD(v,ad,LE(ad,x.fixed),x.due)
-${$DH}${$KR}${$KT}${$KX}return KX(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}${$LF}LE(v,ad,LF(ad,x.fixed),x.due)
+${$DH}${$KS}${$KU}${$KY}return KY(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
-${$DH}${$KR}${$KT}${$KX}return KX(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
+${$DH}${$KS}${$KU}${$KY}return KY(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
 return{'seal',''}
 elseif ac then
-${$DH}${$KR}${$KT}${$KX}return KX(v,j,'d',l,0,z+t)
+${$DH}${$KS}${$KU}${$KY}return KY(v,j,'d',l,0,z+t)
 elseif ad and r=='cancel'then
 if ad.task.state==GB.waiting and ad.due<=z then
 af=1
 end
-${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$AB_}${$LC}${$LF}LF(v,ad)
+${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$AB_}${$LD}${$LG}LG(v,ad)
 end
 if k=='?'then
-${$KY}return KY(v)
+${$KZ}return KZ(v)
 end
-${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LA}local ag=LA(v,ab,af)
+${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LB}local ag=LB(v,ab,af)
 if ag then
 return ag
 end
-${$DH}${$KR}${$KT}${$KX}return KX(v,j,nil,l,x.due,math.max(z,x.due)+t)
+${$DH}${$KS}${$KU}${$KY}return KY(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "c6a57d58cf33630443cf491d1c057a479c2606ef",
-  keyLockingSha1: "9056cdbd3f1d25b2e07a604c75f4065d72024d8f",
+  sha1: "0c8ae17e2a837096bde7936ac9a70285dfab0486",
+  keyLockingSha1: "d9877bd1dd045d350f3063d9ef92293895b894aa",
 };

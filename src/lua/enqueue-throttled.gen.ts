@@ -61,17 +61,18 @@ import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KP, $KQ, $KR, $KT } from "./parts/key-fields.gen.ts";
-import { $KS, $KU, $KV, $KW, $KX, $KZ, $LA } from "./parts/outcomes.gen.ts";
+import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
+import { $KT, $KV, $KW, $KX, $KY, $LA, $LB } from "./parts/outcomes.gen.ts";
 
 export const enqueueThrottled: Script = {
   name: "enqueueThrottled",
@@ -96,12 +97,12 @@ local q=ARGV[9]
 local r=ARGV[10]
 local s=ARGV[11]
 ${$AV}local t=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KP}${$KQ}${$KV}local u,v=KV(t,i,'~T:'..p,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KQ}${$KR}${$KW}local u,v=KW(t,i,'~T:'..p,l,m,n,o,k)
 if not u then
 return v
 end
 local w,x,y=u.draft,u.key,u.plan.now
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KS}${$KU}${$KW}${$KZ}local z,aa,ab=KZ(u,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KT}${$KV}${$KX}${$LA}local z,aa,ab=LA(u,j)
 if z then
 return z
 elseif k=='?'then
@@ -115,7 +116,7 @@ local af,ag=DR(ac,ad,ae,0)
 local ah,ai,aj=DQ(ac)
 if ab or(s=='drop'and(af<1 or ae>y))then
 local ak=ae+ai+2*aj
-${$DH}${$KR}${$KT}${$KX}return KX(u,j,'d',ab and l or x.id,0,ak)
+${$DH}${$KS}${$KU}${$KY}return KY(u,j,'d',ab and l or x.id,0,ak)
 elseif af<1 then
 ae=ag
 end
@@ -125,13 +126,13 @@ x.last_at=AH(ae)
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
-${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LA}local an=LA(u,aa,0)
+${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LB}local an=LB(u,aa,0)
 if an then
 return an
 end
-${$DH}${$KR}${$KT}${$KX}return KX(u,j,nil,l,w.due,ae+ai+2*aj)
+${$DH}${$KS}${$KU}${$KY}return KY(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "ea395dfd964c27fb08d939a3eeb66784235fce97",
-  keyLockingSha1: "b52660cfca8e41170f5f82c5bbe6395e9af6c76b",
+  sha1: "be35ccbfdf05d7c49344d663af4130dcbdc49c28",
+  keyLockingSha1: "01af6c6650a0603ef8280bf4fba6c73d0606b26e",
 };

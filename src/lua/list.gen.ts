@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DG } from "./parts/parse-named.gen.ts";
 import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $I, $KN } from "./parts/zset-of-state.gen.ts";
+import { $I, $KO } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $GA } from "./parts/newer.gen.ts";
@@ -229,10 +229,10 @@ end
 end
 return ap
 end
-${$K}${$KK}${$KL}${$KN}local function an(ao,ap)
+${$K}${$KK}${$KL}${$KO}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KN(i)
+aq,ar=KO(i)
 end
 local function as(at)
 if o=='1'then
@@ -285,6 +285,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "69f6930f39f0f855fecbf623663643c743d4a8ec",
-  keyLockingSha1: "b7515475b6420acee267a85bf06da46c646c1456",
+  sha1: "51d2556d7b8f8b56f52acf6446cb7ce251c6432e",
+  keyLockingSha1: "3135de55bc31caea519d3687b6f40272adabedba",
 };

@@ -50,9 +50,10 @@ import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -79,7 +80,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$KE}${$CS_}${$X_}${$HJ_}${$KK}${$KL}${$KM}${$KO}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KO.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$KE}${$CS_}${$X_}${$HJ_}${$KK}${$KL}${$KM}${$KN}${$KP}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KP.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$GA}${$FP}${$FP_}${$GA_}if FP(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -88,12 +89,12 @@ local t=0
 for x=m+1,#l,n do
 local y,z,aa,ab=unpack(l,x,x+n-1)
 if p.nodes[y].found then
-KO.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
+KP.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
 t=t+1
 end
 end
-KO.follow_changes(p)
+KP.follow_changes(p)
 ${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$CC}${$FR}${$FI}${$FM}${$FT}${$AE_}${$FI_}${$FT_}local u=FT(p)
 if u then
 return u
@@ -101,9 +102,9 @@ end
 ${$JO}${$JP}${$JR}${$JQ}${$JT}local v=k~=''
 and redis.call('EXISTS',a,b)>0
 and JT(g,{r[3],r[1]},p.now,k)
-return{'ok',v and 1 or 0,t,unpack(KO.outbox)}
+return{'ok',v and 1 or 0,t,unpack(KP.outbox)}
 `;
   },
-  sha1: "5ef465449de533d6a777a65cf7962aa01c9cf284",
-  keyLockingSha1: "ceca9e5a4c7476759004a7eebf1a2264d087811e",
+  sha1: "8c7dcc681685b905bff7d0679f059e63ba1c22aa",
+  keyLockingSha1: "d50c45b0d5d592b344077eaca26ae778de3b5d9f",
 };

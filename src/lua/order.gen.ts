@@ -128,6 +128,7 @@ import {} from "./parts/refund-later.gen.ts";
 import {} from "./parts/in-line.gen.ts";
 import {} from "./parts/blocked.gen.ts";
 import {} from "./parts/blocked-gate.gen.ts";
+import {} from "./parts/until-the-end.gen.ts";
 import {} from "./parts/fixed-fields-later.gen.ts";
 import {} from "./parts/changing-fields-later.gen.ts";
 import {} from "./parts/texts-later.gen.ts";

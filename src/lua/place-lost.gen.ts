@@ -66,11 +66,12 @@ import { $JN } from "./parts/repair-entries.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -144,7 +145,7 @@ local ac=z.state==GB.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and HZ(p,x)
 end
-${$GC}${$GG}${$GL}${$FP}${$HD}${$AF}${$BZ}${$GR}${$Y}${$Z}${$CL}${$AA}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$GU}${$HP}${$HT}${$HY}${$IA}${$IB}${$IC}${$ID}${$JD}${$JC}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$HI_}${$HJ_}${$AE_}${$KF}${$KG}${$JH_}${$JI_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GH_}${$GL_}local x=JN(p,v,w)
+${$GC}${$GG}${$GL}${$FP}${$HD}${$AF}${$BZ}${$GR}${$Y}${$Z}${$CL}${$AA}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$GU}${$HP}${$HT}${$HY}${$IA}${$IB}${$IC}${$ID}${$JD}${$JC}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$HI_}${$HJ_}${$AE_}${$KF}${$KG}${$JH_}${$JI_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GH_}${$GL_}local x=JN(p,v,w)
 if x then
 return x
 end
@@ -157,6 +158,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "4a4c30fe7682354845b6f5226f5101a2a6dbbaf5",
-  keyLockingSha1: "fe7c740e38be695fd03d6622ff3bd938665a53e0",
+  sha1: "3574598ae4b52851c62572671e7c616b29461105",
+  keyLockingSha1: "7a52e1db7abfa144708d548af1c0c821434280a3",
 };

@@ -57,10 +57,11 @@ import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
 import { $IY, $IZ, $JA, $JB, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -117,7 +118,7 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CZ}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$AA}${$AL}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FZ}${$HH}${$FV}${$FW}${$HJ}${$GU}${$HS}${$HU}${$JA}${$JB}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}for x=1,#t,HD do
+${$CZ}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$AA}${$AL}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FZ}${$HH}${$FV}${$FW}${$HJ}${$GU}${$HS}${$HU}${$JA}${$JB}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}for x=1,#t,HD do
 CS(n,{unpack(t,x,math.min(x+HD-1,#t))})
 for ab=x,math.min(x+HD-1,#t)do
 local ac=o[ab]
@@ -147,6 +148,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "cbc66a6bea3fef96e0b63da4d696b1371963d977",
-  keyLockingSha1: "93b01ba6764f4fb07c99a971f593c208aeb72885",
+  sha1: "d298acb46764a12dac430e4f65bb1e7829ca2beb",
+  keyLockingSha1: "0b56e88dcb70e5c50ff80c82fc12b5602fc0bb4a",
 };

@@ -57,9 +57,10 @@ import { $IU, $IV, $IW, $IX, $IX_ } from "./parts/pairs.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -120,7 +121,7 @@ IA(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HS(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
+${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IU)))do
 s[w+2]=tonumber(x or 0)
@@ -129,6 +130,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "732dd1750542a4c4fa2dd60b3019ca8df517c3bd",
-  keyLockingSha1: "fa4f327969af9222f56d6b6a9433b7109679bf73",
+  sha1: "5491a4e13127d59cb5ef51e5c44a83d743a21e63",
+  keyLockingSha1: "0ec5413e5d69094e27e460e1772398ca32fb3a51",
 };

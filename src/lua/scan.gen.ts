@@ -75,11 +75,12 @@ import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
 import { $KK } from "./parts/blocked.gen.ts";
 import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -149,7 +150,7 @@ local z,aa=IT(q,y[2])
 r=aa
 return y[1],z
 end
-${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$GR}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$HJ}${$HL}${$GU}${$HO}${$HP}${$HQ}${$HW}${$HX}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$JH_}${$JI_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function y(z,aa)
+${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$GR}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$HJ}${$HL}${$GU}${$HO}${$HP}${$HQ}${$HW}${$HX}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$JH_}${$JI_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function y(z,aa)
 local ab,ac=HX(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -205,6 +206,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "dbd7ba0287b2ac3a0b01df314b412a82a8829fb3",
-  keyLockingSha1: "9204089764aa85de3bbfc913b484357897fcfc7c",
+  sha1: "4d56c5bf50f8d03741d615e1f51ec0286ae8fa0e",
+  keyLockingSha1: "8d5b0f8b5637ee1a55dc5140a2696619e985e7fa",
 };

@@ -30,6 +30,13 @@ export interface FlowQueue {
 export interface FlowOptions extends RequestOptions {
   /** The name of the flow: another call with it adds nothing. @default a new one */
   readonly id?: string | undefined;
+  /**
+   * `"cancel"`: once a task has failed, all that has not ended is cancelled, after what waits for its completion has been
+   * rejected. Tasks that wait for the end of others in any way, to clean up, still run, and those that wait only for such tasks.
+   * A task that a user cancels has not failed.
+   * @default tasks that do not depend on it go on
+   */
+  readonly onFailure?: "cancel" | undefined;
 }
 
 export interface AddedFlow<Ref extends string = string> {
@@ -51,11 +58,13 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 export async function addFlow<Q>(
   items: readonly FlowItem<Q>[],
   queueOf: (queue: Q, path: string) => FlowQueue,
-  { id, idempotencyKey, signal }: FlowOptions,
+  { id, idempotencyKey, onFailure, signal }: FlowOptions,
 ): Promise<AddedFlow> {
   if (id !== undefined && (typeof id !== "string" || !NAME.test(id))) {
     throw invalidArgument("id", "must be 1 to 64 of A-Z a-z 0-9 _ . -, beginning with a letter or a digit");
   }
+  if (onFailure !== undefined && onFailure !== "cancel")
+    throw invalidArgument("onFailure", 'must be "cancel", if it is given');
   const key = requestKey({ idempotencyKey });
   const { nodes, edges } = planFlow(items);
   const known = new Map<Q, FlowQueue>();
@@ -85,6 +94,8 @@ export async function addFlow<Q>(
 
   const contents: Content[] = [];
   const fronts = await recordsOf(flow, nodes, queues, contents);
+  // Where the flow is to be cancelled if a task fails.
+  const cancels = onFailure === "cancel" ? `;C=${homeShard.name}` : "";
   const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
   const records = nodes.map(({ kind }, node) => {
     const { delay = "", record = "\n" } = fronts[node] ?? {};
@@ -92,7 +103,7 @@ export async function addFlow<Q>(
     return {
       id: nodeId(flow, node),
       edges: waitsFor[node] as string,
-      record: `;t=${token};F=${flow};B=${followers[node]}${ofNode}${delay}${record}`,
+      record: `;t=${token};F=${flow};B=${followers[node]}${ofNode}${cancels}${delay}${record}`,
     };
   });
   const kindsOf = (wanted: string) => [...nodes.keys()].filter((node) => nodes[node]?.kind === wanted);
@@ -123,7 +134,7 @@ export async function addFlow<Q>(
   const root = {
     id: rootOf(flow),
     edges: isOver.map((over) => (over ? "+" : "e")).join(""),
-    record: `;t=${token};F=${flow};J=j\n`,
+    record: `;t=${token};F=${flow};J=j${cancels}\n`,
   };
   const home = [
     root,

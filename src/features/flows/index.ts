@@ -5,3 +5,11 @@ export type { PayloadOf, QueueOfFlow } from "./flow-queue.ts";
 export type { After, EdgeOn, FlowItem, FlowTask, InnerFlow } from "./graph/flow-items.ts";
 export { flowsPart } from "./sweep-part.ts";
 export type { Before, FlowNodeReport, FlowReport, FlowState } from "./types.ts";
+export {
+  cancelWholeFlow,
+  type FlowCancelled,
+  type FlowRedriven,
+  type OpenAdds,
+  redriveWholeFlow,
+} from "./operate-flow.ts";
+export { reportFlow } from "./report-flow.ts";

@@ -3,7 +3,25 @@ import { linked } from "../../features/linked/index.ts";
 import { flowsPart as sweepPart } from "../../features/flows/index.ts";
 import type { FlowsPart } from "./part.ts";
 
-export * from "../../features/flows/index.ts";
+export {
+  type AddedFlow,
+  type After,
+  type Before,
+  type EdgeOn,
+  flow,
+  type FlowCancelled,
+  type FlowItem,
+  type FlowNodeReport,
+  type FlowOptions,
+  type FlowRedriven,
+  type FlowReport,
+  type FlowState,
+  type FlowTask,
+  type InnerFlow,
+  type PayloadOf,
+  type QueueOfFlow,
+} from "../../features/flows/index.ts";
+export { Flows, type FlowsOptions } from "../../open/flows.ts";
 export type { FlowsPart } from "./part.ts";
 
 /**

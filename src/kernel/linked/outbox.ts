@@ -149,9 +149,9 @@ export async function cancelFlow(
   await run(link.transport, markCall(shard, flow, mode), options);
   const { more, unknown, ...sum } = await cancelNodes(layout, mode, (of) => shardNamed(link, of), options);
   let isDone = unknown === 0;
-  for (const { name, entries } of more)
-    if (!(await sendOutbox(link, name, entries, options))) isDone = false;
-  if (isDone) await link.transport.send([["ZREM", shard.keys.expiry, cancelMember(flow, mode, home)]], options);
+  for (const { name, entries } of more) if (!(await sendOutbox(link, name, entries, options))) isDone = false;
+  if (isDone)
+    await link.transport.send([["ZREM", shard.keys.expiry, cancelMember(flow, mode, home)]], options);
   return { ...sum, isDone };
 }
 
@@ -226,7 +226,7 @@ async function sendEntry(link: Link, from: string, entry: OutboxEntry, options: 
     return { isDone: true, more: [] };
   }
   if (entry.followers === " -") {
-    if (entry.outcome !== "open") await endFlow(link, from, flowOf(id), options);
+    await endFlow(link, from, flowOf(id), entry.outcome === "open", options);
     return { isDone: true, more: [] };
   }
   return notifyAll(link, from, id, entry, options);
@@ -291,12 +291,18 @@ async function exists(link: Link, home: string, flow: string, options: SendOptio
   return run(link.transport, call, options);
 }
 
-/** From now on the records of the flow's tasks are kept for as long as each says. */
-async function endFlow(link: Link, home: string, flow: string, options: SendOptions): Promise<void> {
+/** From now on the records of the flow's tasks are kept for as long as each says; until its end, if it goes on. */
+async function endFlow(
+  link: Link,
+  home: string,
+  flow: string,
+  goesOn: boolean,
+  options: SendOptions,
+): Promise<void> {
   const shard = shardNamed(link, home);
   const layout = await readLayout(shard, flow, options);
   if (!layout) return;
-  const args = { keptFor: String(LAYOUT_KEPT_FOR) };
+  const args = { keptFor: goesOn ? "" : String(LAYOUT_KEPT_FOR) };
   const own = layout.fields.map((id) => ({ id, shard: home }));
   const ended = groupedBy([...layout.nodes, ...layout.roots, ...own], (one) => one.shard);
   const calls = Array.from(ended, ([name, ids]) =>

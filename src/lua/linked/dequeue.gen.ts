@@ -4,11 +4,12 @@ import type { Script } from "../../kernel/transport.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "../parts/wait-again-later.gen.ts";
 import { $AZ_, $BO_ } from "../linked/parts.gen.ts";
 import { $KK } from "../parts/blocked.gen.ts";
 import { $KL } from "../parts/blocked-gate.gen.ts";
+import { $KM } from "../parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -21,8 +22,8 @@ export const dequeue: Script = {
   name: "dequeue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1604)}${$KK}${$BO_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16154)}${source.slice(866, 1072)}${source.slice(16360, 18006)}${source.slice(1664, 1950)}${source.slice(18292, 19906)}${source.slice(2297, 2308)}${source.slice(19917, 29139)}${source.slice(1950, 2018)}${source.slice(29207, 29585)}${source.slice(1072, 1487)}${source.slice(30000, 39301)}${source.slice(2308, 2684)}${source.slice(39677, 43190)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AZ_}${$AE_}${$KK}${$KL}${$KM}${$BO_}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${source.slice(43190, 43213)}`;
+    return `${source.slice(0, 1604)}${$KK}${$BO_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16154)}${source.slice(866, 1072)}${source.slice(16360, 18006)}${source.slice(1664, 1950)}${source.slice(18292, 19906)}${source.slice(2297, 2308)}${source.slice(19917, 29139)}${source.slice(1950, 2018)}${source.slice(29207, 29585)}${source.slice(1072, 1487)}${source.slice(30000, 39301)}${source.slice(2308, 2684)}${source.slice(39677, 43190)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AZ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$BO_}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${source.slice(43190, 43213)}`;
   },
-  sha1: "43379b966b9746633baec65b4a24bc5aa49f5694",
-  keyLockingSha1: "2b27c36d94c4d7b4c281c9afe0b2133d84da7d52",
+  sha1: "beb0bb6e1d516a9637d2b1202618cf718014b0dc",
+  keyLockingSha1: "6ec7c8e9f0527c896e4899ddf9c29cd669575e52",
 };

@@ -42,8 +42,8 @@ end)(BP)
 export const $GY_ = `GY=(function(a)
 return function(b,c,d,e,f,g)
 local h=a(b,c,d,e,f,g)
-if KO.outbox[1]and h[1]=='ok'then
-AK(h,{'outbox',unpack(KO.outbox)})
+if KP.outbox[1]and h[1]=='ok'then
+AK(h,{'outbox',unpack(KP.outbox)})
 end
 return h
 end

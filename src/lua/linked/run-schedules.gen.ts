@@ -13,9 +13,10 @@ import { $FW } from "../parts/default-dead-ttl.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
 import { $KK } from "../parts/blocked.gen.ts";
 import { $KL } from "../parts/blocked-gate.gen.ts";
+import { $KM } from "../parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -26,8 +27,8 @@ export const runSchedules: Script = {
   name: "runSchedules",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$HJ_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
+    return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$HJ_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
   },
-  sha1: "d164d8e372b30991d1d287ec2de50d781a51b896",
-  keyLockingSha1: "629e1b1e814414a4c2c9fe539f7095414b9bb252",
+  sha1: "044eb8683ffb2c5bbc7e5ef19f01c0fff92df04e",
+  keyLockingSha1: "5ed731476594c79b77109367e991471f1161ccdc",
 };

@@ -5,10 +5,11 @@ import { $CG } from "../parts/read-score.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "../parts/wait-again-later.gen.ts";
 import { $KK } from "../parts/blocked.gen.ts";
 import { $KL } from "../parts/blocked-gate.gen.ts";
+import { $KM } from "../parts/until-the-end.gen.ts";
 import { $GY_ } from "../linked/parts.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -19,8 +20,8 @@ export const settle: Script = {
   name: "settle",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 4902)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 9811)}${$CG}${source.slice(9811, 13639)}${source.slice(956, 968)}${source.slice(13651, 18223)}${source.slice(968, 985)}${source.slice(18240, 22680)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GY_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${source.slice(22680, 22713)}`;
+    return `${source.slice(0, 4902)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 9811)}${$CG}${source.slice(9811, 13639)}${source.slice(956, 968)}${source.slice(13651, 18223)}${source.slice(968, 985)}${source.slice(18240, 22680)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GY_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${source.slice(22680, 22713)}`;
   },
-  sha1: "8ffe74ff5035a6a8811f925a6490f01e92830162",
-  keyLockingSha1: "8cd6dd4201f4cd9badcc3307a68aa944329783ee",
+  sha1: "1f5c3dba52e9244555b16716487625d5996bc43f",
+  keyLockingSha1: "2c465ca97e51e53ca429edcc562a71f190c9e97d",
 };

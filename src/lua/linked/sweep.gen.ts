@@ -6,10 +6,11 @@ import { $FY } from "../parts/first-line.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "../parts/wait-again-later.gen.ts";
 import { $KK } from "../parts/blocked.gen.ts";
 import { $KL } from "../parts/blocked-gate.gen.ts";
+import { $KM } from "../parts/until-the-end.gen.ts";
 import { $BO_ } from "../linked/parts.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
@@ -23,8 +24,8 @@ export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${$GS_}${source.slice(3532, 4941)}${$KK}${$BO_}${source.slice(4941, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(18013, 21346)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
+    return `${source.slice(0, 3532)}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${$GS_}${source.slice(3532, 4941)}${$KK}${$BO_}${source.slice(4941, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(18013, 21346)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
   },
-  sha1: "873d138c464130adb45a734085b938688f23b23e",
-  keyLockingSha1: "b661c5b4a26778d4ed0596b99033ecbdaba58974",
+  sha1: "eef8fbe1f85ceed6b4ccb23eba2148aa43fbf9d6",
+  keyLockingSha1: "d9ac27e1a717e5e2db6e610713da12b27641cbe9",
 };

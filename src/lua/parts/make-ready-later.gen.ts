@@ -98,11 +98,11 @@ return a(d)
 end
 end)(AE)
 `;
-export const $KM = `local function KM(a)
+export const $KN = `local function KN(a)
 return a.node_kind and KL or HH(a,KK)
 end
 `;
-export const $KO = `local KO=(function()
+export const $KP = `local KP=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -185,7 +185,7 @@ q.state,q.reason,q.ended_at,q.lease_token=GB.waiting,nil,nil,''
 GQ(q,'blocked',k.now)
 FK(k,'ZREM expiry',p)
 FK(k,'ZREM dead',p)
-FK(k,'ZADD delayed',KM(q),p)
+FK(k,'ZADD delayed',KN(q),p)
 if q.node_kind then
 FK(k,'HSET tasks',p,'2;'..q.enqueued_at..';F='..q.flow..'\\n')
 end
@@ -333,49 +333,48 @@ return b
 end)(FI)
 `;
 export const $HJ__ = `HJ=(function(a)
-local b=315360000000
-return function(c,d,e,f,g,h,i)
-if e.node_kind then
-e.state,e.reason=g=='completed'and GB.completed or GB.rejected,h
-if h==''then
-e.reason=nil
+return function(b,c,d,e,f,g,h)
+if d.node_kind then
+d.state,d.reason=f=='completed'and GB.completed or GB.rejected,g
+if g==''then
+d.reason=nil
 end
-e.ended_at,e.kept_for=AH(c.now),AH(FW)
-GQ(e,g,c.now)
-FK(c,'HSET tasks',d,'')
-FK(c,'HSET tasks','.'..d,GO(e,f))
-FK(c,'ZADD expiry',AH(c.now+b),d)
-KO.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+d.ended_at,d.kept_for=AH(b.now),AH(FW)
+GQ(d,f,b.now)
+FK(b,'HSET tasks',c,'')
+FK(b,'HSET tasks','.'..c,GO(d,e))
+FK(b,'ZADD expiry',AH(b.now+KM),c)
+KP.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
 return
-elseif e.flow then
-local j=g=='completed'and(e.result_ttl or FV)
-or e.dead_ttl
+elseif d.flow then
+local i=f=='completed'and(d.result_ttl or FV)
+or d.dead_ttl
 or FW
-e.kept_for=AH(h=='cancelled'and 0 or i or j)
+d.kept_for=AH(g=='cancelled'and 0 or h or i)
 end
-a(c,d,e,f,g,h,e.flow and b or i)
-if e.flow and h=='cancelled'then
-FK(c,'ZADD expiry',AH(c.now+b),d)
+a(b,c,d,e,f,g,d.flow and KM or h)
+if d.flow and g=='cancelled'then
+FK(b,'ZADD expiry',AH(b.now+KM),c)
 end
-KO.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+KP.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
 if
-e.cancels_at
-and g=='rejected'
-and h~='cancelled'
-and h~='dependency_failed'
+d.cancels_at
+and f=='rejected'
+and g~='cancelled'
+and g~='dependency_failed'
 then
-local j='~x:'..string.match(d,'({.*)$')..' !f '..e.cancels_at
-FK(c,'ZADD expiry',KK,j)
-AK(KO.outbox,j,'cancel')
-AK(KO.outbox,'','')
-AK(KO.outbox,'')
+local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
+FK(b,'ZADD expiry',KK,i)
+AK(KP.outbox,i,'cancel')
+AK(KP.outbox,'','')
+AK(KP.outbox,'')
 end
 end
 end)(HJ)
 `;
 export const $FT_ = `FT=(function(a)
 return function(b)
-KO.notify_followers(b)
+KP.notify_followers(b)
 return a(b)
 end
 end)(FT)

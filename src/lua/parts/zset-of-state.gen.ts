@@ -7,7 +7,7 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-export const $KN = `local function KN(a)
+export const $KO = `local function KO(a)
 if a=='blocked'then
 return KK,KL
 end
