@@ -1,9 +1,9 @@
--- end-flow: a flow has ended, so the records of its tasks are kept for as long as each says from now on. If it
--- goes on again, they are kept until it ends.
+-- end-flow: a flow has ended, so the records of its tasks are kept for as long as each says from now on. If
+-- it goes on again, they are kept until it ends.
 local tasks = KEYS[1] -- hash  records and control fields
 local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local kept_for = ARGV[2] -- how long (ms) fields are kept, those that begin with '~'; empty if the flow goes on
+local kept_for = ARGV[2] -- how long (ms) fields are kept, which begin with '~'; empty if the flow goes on
 local items = ARGV -- then for each, at most 500: id
 -- Returns {'ok'}
 

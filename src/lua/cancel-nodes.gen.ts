@@ -12,7 +12,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -34,6 +34,7 @@ import { $AC } from "./parts/find-and-refund.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -48,15 +49,16 @@ import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
 import { $HH } from "./parts/score-when-due.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
-import { $KM } from "./parts/until-the-end.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -109,13 +111,13 @@ AM(aa,'ghosts',1)
 s=s+1
 end
 end
-${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GU}${$X_}${$HJ_}${$KK}${$KL}${$KM}${$KN}${$KP}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
+${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$X_}${$HJ_}${$KM}${$KN}${$KP}${$KO}${$KR}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
 local ad,ae=m[ac],v[ac]
 if k~=''and ae.node_kind then
 if not GU(ae)then
 ae.cancelled=ae.cancelled=='a'and'a'or k
 FK(o,'HSET tasks','.'..ad,GO(ae,x[ac]))
-FK(o,'ZADD expiry',KK,l)
+FK(o,'ZADD expiry',KM,l)
 end
 elseif not ae.state then
 r[4]=r[4]+1
@@ -145,12 +147,12 @@ redis.call('ZADD',u[ae].place,u[ae].score,ae)
 end
 return z
 end
-for ad,ae in ipairs(KP.outbox)do
+for ad,ae in ipairs(KR.outbox)do
 r[#r+1]=ae
 end
 return r
 `;
   },
-  sha1: "28e3646796a3c03e207c2b817c29abc13daccbc5",
-  keyLockingSha1: "a9ca4521c64a921c7128f54ed2c692daa84fb071",
+  sha1: "d2d5c962bdf6125087904af2ccd4b6ba3af73571",
+  keyLockingSha1: "edf0360b102f9295503178b6e687de64f8184350",
 };

@@ -311,6 +311,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "57a16ef77d79fdd85aae746ea9d10ec1465d59f3",
-  keyLockingSha1: "66acd526589224a27dfba92b58e64b189ba0f334",
+  sha1: "97ad8cfdaa196d9c27501eb285290fd81d7f9ba6",
+  keyLockingSha1: "bc80d86faf6ea2378940c4f65f11e16ef0fac85b",
 };

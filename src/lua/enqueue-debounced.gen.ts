@@ -14,7 +14,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -38,6 +38,7 @@ import { $AB } from "./parts/refund.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
@@ -61,28 +62,29 @@ import { $DV } from "./parts/remaining.gen.ts";
 import { $DW, $FS } from "./parts/places-left.gen.ts";
 import { $DX, $EH } from "./parts/exceeds-max-pending.gen.ts";
 import { $DY, $DZ, $EB, $EC, $ED, $EE, $EF, $GT, $EG, $JU } from "./parts/enqueue-fields.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $GI } from "./parts/without-payload.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
-import { $KM } from "./parts/until-the-end.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GH_ } from "./parts/has-payload-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KQ, $KR, $KS, $KU } from "./parts/key-fields.gen.ts";
-import { $KT, $KV, $KW, $KX, $KY, $LA, $LB } from "./parts/outcomes.gen.ts";
-import { $KZ } from "./parts/leave-to-owner.gen.ts";
-import { $LC, $LD, $LE, $LF } from "./parts/find-task.gen.ts";
+import { $KS, $KT, $KU, $KW } from "./parts/key-fields.gen.ts";
+import { $KV, $KX, $KY, $KZ, $LA, $LC, $LD } from "./parts/outcomes.gen.ts";
+import { $LB } from "./parts/leave-to-owner.gen.ts";
+import { $LE, $LF, $LG, $LH } from "./parts/find-task.gen.ts";
 
 export const enqueueDebounced: Script = {
   name: "enqueueDebounced",
@@ -111,17 +113,17 @@ local u=1000
 local v=1048576
 local w=3600000
 ${$AV}local x=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KQ}${$KR}${$KW}local y,z=KW(x,i,'~D:'..p,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KS}${$KT}${$KY}local y,z=KY(x,i,'~D:'..p,l,m,n,o,k)
 if not y then
 return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KT}${$KV}${$KX}${$LA}local ad,ae,af=LA(y,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KV}${$KX}${$KZ}${$LC}local ad,ae,af=LC(y,j)
 if ad then
 return ad
 end
-${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LC}local ag,ah=LC(y,ab.id,ab.enqueued_at or'')
+${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LE}local ag,ah=LE(y,ab.id,ab.enqueued_at or'')
 if ah then
 return ah
 elseif ag and ag.has_begun then
@@ -151,42 +153,42 @@ math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
 ak=math.max(ak,ac)
 end
 if s=='first'then
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}LE(y,ag,ag.fixed,ak)
-${$DH}${$KS}${$KU}${$KY}return KY(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}LG(y,ag,ag.fixed,ak)
+${$DH}${$KU}${$KW}${$LA}return LA(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
 ab.payloads=nil
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}${$LF}LE(y,ag,LF(ag,aa.fixed),ak)
-${$DH}${$KS}${$KU}${$KY}return KY(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}${$LH}LG(y,ag,LH(ag,aa.fixed),ak)
+${$DH}${$KU}${$KW}${$LA}return LA(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
 end
 local al,am=ai()
 if al then
 ab.payloads=AH(am)
 ak=am<u and ak or ac
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}LE(y,ag,al,ak)
-${$DH}${$KS}${$KU}${$KY}return KY(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}LG(y,ag,al,ak)
+${$DH}${$KU}${$KW}${$LA}return LA(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
 end
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LD}${$LE}LE(y,ag,ag.fixed,ac)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}LG(y,ag,ag.fixed,ac)
 end
 if k=='?'then
-${$KZ}return KZ(y)
+${$LB}return LB(y)
 elseif af and t=='2'then
 return{'seal',''}
 elseif af then
-${$DH}${$KS}${$KU}${$KY}return KY(y,j,'d',l,0,ac+w)
+${$DH}${$KU}${$KW}${$LA}return LA(y,j,'d',l,0,ac+w)
 end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LB}local ak=LB(y,ae,0)
+${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LD}local ak=LD(y,ae,0)
 if ak then
 return ak
 end
 ab.payloads=s=='all'and'1'or nil
-${$DH}${$KS}${$KU}${$KY}return KY(y,j,nil,l,aa.due,aa.due+w)
+${$DH}${$KU}${$KW}${$LA}return LA(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "5d5c4bafab16a9b37bc541bbcaf4f70dff13af7c",
-  keyLockingSha1: "2d64213bcbc91dfab61e2f0ab815b898fe4c57ce",
+  sha1: "ef782e87edc22d76a092a27acded6cb4f5d3e54d",
+  keyLockingSha1: "588b8d307edc08d098c37154ffbbc1335843c713",
 };

@@ -308,6 +308,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "4704542deec00cd5cc297de39a9b53c11ef1c503",
-  keyLockingSha1: "1ab4e5f48cca701f45517ef7b4f32b89a5c19752",
+  sha1: "114d27938d4ffd73c4875611c584f0586c755010",
+  keyLockingSha1: "4db209f6b219b0daff7467846d249f18d59eb086",
 };

@@ -15,7 +15,7 @@ import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -34,6 +34,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -56,16 +57,17 @@ import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $HL } from "./parts/revoke.gen.ts";
 import { $JW } from "./parts/lost-for.gen.ts";
 import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
-import { $KM } from "./parts/until-the-end.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -105,7 +107,7 @@ k
 )
 ${$AH}${$AI}${$AJ}local q=AJ(l)
 local r={'ok',0,0,0,0}
-${$DG}${$GB}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FN}${$FO}${$DI}${$DL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$JW}${$KB}${$KC}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t,u,v,w=
+${$DG}${$GB}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FN}${$FO}${$DI}${$DL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$JW}${$KB}${$KC}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t,u,v,w=
 KC(p,m,q,tonumber(n),r,'taken_back')
 if v then
 return v
@@ -139,6 +141,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "c2e6e6d2abed89a3d5788aef30342067d1301473",
-  keyLockingSha1: "36b8dab8b5e2d79ef6fb0c1d0de637e03210db78",
+  sha1: "b31c4be99c3bdd4a9b9eaaa30159beabd2689e0b",
+  keyLockingSha1: "ce3a6665189444d45d22f892b5a1cd311f11cb21",
 };

@@ -116,6 +116,6 @@ end
 return w
 `;
   },
-  sha1: "b80446f0c90a9ea982271224f2b945544c010f12",
-  keyLockingSha1: "a5627dda9650fb3615cbccb288cd72d2f915b763",
+  sha1: "8c1f7032d4802d5824435d1b0a70661af771d885",
+  keyLockingSha1: "178fed138373f26e75e0145a7ba54798e9b171ca",
 };

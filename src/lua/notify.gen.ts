@@ -12,7 +12,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -30,6 +30,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -45,15 +46,16 @@ import { $HH } from "./parts/score-when-due.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
-import { $KM } from "./parts/until-the-end.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -80,7 +82,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$KE}${$CS_}${$X_}${$HJ_}${$KK}${$KL}${$KM}${$KN}${$KP}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KP.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$KM}${$KN}${$KP}${$KO}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KR.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$GA}${$FP}${$FP_}${$GA_}if FP(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -89,12 +91,12 @@ local t=0
 for x=m+1,#l,n do
 local y,z,aa,ab=unpack(l,x,x+n-1)
 if p.nodes[y].found then
-KP.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
+KR.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
 t=t+1
 end
 end
-KP.follow_changes(p)
+KR.follow_changes(p)
 ${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$CC}${$FR}${$FI}${$FM}${$FT}${$AE_}${$FI_}${$FT_}local u=FT(p)
 if u then
 return u
@@ -102,9 +104,9 @@ end
 ${$JO}${$JP}${$JR}${$JQ}${$JT}local v=k~=''
 and redis.call('EXISTS',a,b)>0
 and JT(g,{r[3],r[1]},p.now,k)
-return{'ok',v and 1 or 0,t,unpack(KP.outbox)}
+return{'ok',v and 1 or 0,t,unpack(KR.outbox)}
 `;
   },
-  sha1: "8c7dcc681685b905bff7d0679f059e63ba1c22aa",
-  keyLockingSha1: "d50c45b0d5d592b344077eaca26ae778de3b5d9f",
+  sha1: "03f6893a09b41f63854b60cc74b8b4bea7361235",
+  keyLockingSha1: "c9723321cb6e09de7eaf8f2e8e028e439db6eeab",
 };

@@ -15,7 +15,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -34,6 +34,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -52,16 +53,17 @@ import { $FZ } from "./parts/read-first-lines.gen.ts";
 import { $HH } from "./parts/score-when-due.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
 import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
 import { $IY, $IZ, $JA, $JB, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
-import { $KM } from "./parts/until-the-end.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -118,7 +120,7 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CZ}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$AA}${$AL}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FZ}${$HH}${$FV}${$FW}${$HJ}${$GU}${$HS}${$HU}${$JA}${$JB}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}for x=1,#t,HD do
+${$CZ}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$AA}${$AL}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FZ}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$HS}${$HU}${$JA}${$JB}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}for x=1,#t,HD do
 CS(n,{unpack(t,x,math.min(x+HD-1,#t))})
 for ab=x,math.min(x+HD-1,#t)do
 local ac=o[ab]
@@ -148,6 +150,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "d298acb46764a12dac430e4f65bb1e7829ca2beb",
-  keyLockingSha1: "0b56e88dcb70e5c50ff80c82fc12b5602fc0bb4a",
+  sha1: "55a671e82023a72658b897daa876a9f98ad45094",
+  keyLockingSha1: "aa02ac3eee24cc1f71aff2803d335dcaaed6cd1a",
 };

@@ -18,7 +18,7 @@ import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -36,6 +36,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -54,16 +55,17 @@ import { $HI } from "./parts/wait-again.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
-import { $KM } from "./parts/until-the-end.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -133,7 +135,7 @@ elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CZ}${$AK}${$GA}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$HI}${$FV}${$FW}${$HJ}${$KE}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}local function af(ag,ah,ai,aj)
+${$CZ}${$AK}${$GA}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$HI}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}local function af(ag,ah,ai,aj)
 CS(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
@@ -189,6 +191,6 @@ end
 return am
 `;
   },
-  sha1: "5ae7077517e10119771aa16c280970d2f352f7b2",
-  keyLockingSha1: "87114fd7d19d38031dfa04760008c62371486aa5",
+  sha1: "4b7461ff3e9570e80d106ca5fa5f90be4087b1bc",
+  keyLockingSha1: "c7db95540f3f6b4342090c38d7b09ae8b5dbcebe",
 };

@@ -71,7 +71,7 @@ function reportOf(
         kind: kind === "task" ? "task" : "flow",
         ...(kind === "task" && { queue: readShardName(shard).queue, id }),
         state: state === "" ? null : state,
-        ...(reason !== "" && { reason: reason as RejectReason }),
+        ...(reason !== "" && { reason: reason }),
         ...(because !== undefined && { because }),
         after,
       },
@@ -82,7 +82,7 @@ function reportOf(
   const hasEnded = root?.state === "completed" || root?.state === "rejected";
   return {
     id: flow,
-    state: hasEnded ? (root.state as "completed" | "rejected") : "running",
+    state: hasEnded ? (root.state) : "running",
     createdAt: Number(createdAt),
     ...(hasEnded && { endedAt: Number(endedAt) }),
     isCancelled: cancelled !== "",

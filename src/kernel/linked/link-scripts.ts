@@ -5,6 +5,7 @@ import { endFlow } from "../../lua/end-flow.gen.ts";
 import { readOutbox } from "../../lua/read-outbox.gen.ts";
 import { readNodes } from "../../lua/read-nodes.gen.ts";
 import { notify } from "../../lua/notify.gen.ts";
+import { stageFlow } from "../../lua/stage-flow.gen.ts";
 import type { TaskState } from "../options/types.ts";
 import { type Binding, okay, ReplyReader } from "../scripts/binding.ts";
 import type { Reply } from "../transport.ts";
@@ -19,7 +20,6 @@ export interface OutboxEntry {
    */
   readonly kind: "field" | "node" | "cancel";
   readonly outcome: string;
-  /** Of a field its value. */
   readonly followers: string;
   readonly because: string;
 }
@@ -37,13 +37,28 @@ export const readEntries = (reader: ReplyReader): OutboxEntry[] =>
 export const addFlowScript = {
   script: addFlow,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry"],
-  args: ["testNow", "wake", "token"],
+  args: ["testNow", "wake", "token", "mayRefuse"],
   each: ["id", "edges", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("addFlow", reply);
-    const status = reader.status("ok", "full");
-    if (status === "full") return { status, wake: false, isOwn: false };
-    return { status, wake: reader.integer() === 1, isOwn: reader.integer() === 1 };
+    const status = reader.status("ok", "full", "lost");
+    if (status !== "ok") return { status, wake: false, by: "others" } as const;
+    const wake = reader.integer() === 1;
+    return { status, wake, by: ADDED_BY[reader.integer()] ?? "others" } as const;
+  },
+} as const satisfies Binding;
+
+/** Whose call has added nodes: others are of another flow with that id. */
+const ADDED_BY = ["others", "copy", "this"] as const;
+
+export const stageFlowScript = {
+  script: stageFlow,
+  keys: ["tasks", "expiry"],
+  args: ["testNow", "root", "keptFor"],
+  each: ["member", "text"],
+  decode: (reply: Reply) => {
+    const reader = okay("stageFlow", reply);
+    if (!reader.ended) reader.oneOf([]);
   },
 } as const satisfies Binding;
 

@@ -13,6 +13,6 @@ export const get: Script = {
     const { source } = plain;
     return `${source.slice(0, 227)}${$GA_}${source.slice(227, 1260)}${$GD_}${$GE_}${$GJ_}${source.slice(1260, 1880)}${$GC_}${$GG_}${source.slice(1880, 2270)}`;
   },
-  sha1: "14708819d2d2d028399b25bd5fd0102be49f9645",
-  keyLockingSha1: "3bdd73d73ed8184a59264fddd1649e0765b24d71",
+  sha1: "5f86eb806fae6abbcdf2f3d9d805d440cee06819",
+  keyLockingSha1: "ae3b5d95d8812eb230505529428d1d187b5863e0",
 };

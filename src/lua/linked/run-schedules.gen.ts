@@ -10,13 +10,14 @@ import { $FX, $GP, $GQ, $CB, $HJ } from "../parts/history.gen.ts";
 import { $HH } from "../parts/score-when-due.gen.ts";
 import { $FV } from "../parts/default-result-ttl.gen.ts";
 import { $FW } from "../parts/default-dead-ttl.gen.ts";
+import { $GW } from "../parts/settlement.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
-import { $KK } from "../parts/blocked.gen.ts";
-import { $KL } from "../parts/blocked-gate.gen.ts";
-import { $KM } from "../parts/until-the-end.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "../parts/blocked.gen.ts";
+import { $KO } from "../parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -27,8 +28,8 @@ export const runSchedules: Script = {
   name: "runSchedules",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$HJ_}${$KK}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
+    return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$HJ_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
   },
-  sha1: "044eb8683ffb2c5bbc7e5ef19f01c0fff92df04e",
-  keyLockingSha1: "5ed731476594c79b77109367e991471f1161ccdc",
+  sha1: "6b066eb6857c31f7e612e5fc18023297141fd071",
+  keyLockingSha1: "9efbe70c2c34b8637a976e9e998f56141946fe97",
 };

@@ -3,14 +3,15 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $CG } from "../parts/read-score.gen.ts";
 import { $FY } from "../parts/first-line.gen.ts";
+import { $GW } from "../parts/settlement.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KN, $KP, $FI_, $HJ__, $FT_ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "../parts/wait-again-later.gen.ts";
-import { $KK } from "../parts/blocked.gen.ts";
-import { $KL } from "../parts/blocked-gate.gen.ts";
-import { $KM } from "../parts/until-the-end.gen.ts";
+import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "../parts/blocked.gen.ts";
+import { $KO } from "../parts/until-the-end.gen.ts";
 import { $BO_ } from "../linked/parts.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
@@ -24,8 +25,8 @@ export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${$GS_}${source.slice(3532, 4941)}${$KK}${$BO_}${source.slice(4941, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(18013, 21346)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KL}${$KM}${$KN}${$KP}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
+    return `${source.slice(0, 3532)}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${$GS_}${source.slice(3532, 4941)}${$KM}${$BO_}${source.slice(4941, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(18013, 21346)}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
   },
-  sha1: "eef8fbe1f85ceed6b4ccb23eba2148aa43fbf9d6",
-  keyLockingSha1: "d9ac27e1a717e5e2db6e610713da12b27641cbe9",
+  sha1: "94de3c60cfe36d6770740902ef69745d4a1a8346",
+  keyLockingSha1: "6577b66b5cf5fef5d31b8a207a43e771a9a94405",
 };

@@ -7,10 +7,10 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-export const $KO = `local function KO(a)
+export const $KQ = `local function KQ(a)
 if a=='blocked'then
-return KK,KL
+return KM,KN
 end
-return nil,KK
+return nil,KM
 end
 `;

@@ -71,7 +71,7 @@ test("blocked tasks are counted and listed apart from delayed ones, and are neve
   expect(
     [...first.tasks, ...rest.tasks]
       .map(({ payload }) => payload)
-      .toSorted((one, other) => (String(one) < String(other) ? -1 : 1)),
+      .toSorted((one, other) => (one < other ? -1 : 1)),
   ).toEqual(["b", "c", "d", "e"]);
   expect(await ids("blocked", true)).toHaveLength(2);
   rig.now = dueAt + 1;
@@ -94,11 +94,11 @@ test("a blocked task can be cancelled; what waits for it falls", async () => {
   expect(
     page.tasks
       .map(({ payload: _, id }) => id)
-      .toSorted((one, other) => (String(one) < String(other) ? -1 : 1)),
+      .toSorted((one, other) => (one < other ? -1 : 1)),
   ).toEqual(
     ["in/c", "in/d", "e"]
       .map((ref) => tasks[ref])
-      .toSorted((one, other) => (String(one) < String(other) ? -1 : 1)),
+      .toSorted((one, other) => (one < other ? -1 : 1)),
   );
 });
 
