@@ -82,7 +82,7 @@ function reportOf(
   const hasEnded = root?.state === "completed" || root?.state === "rejected";
   return {
     id: flow,
-    state: hasEnded ? (root.state) : "running",
+    state: hasEnded ? root.state : "running",
     createdAt: Number(createdAt),
     ...(hasEnded && { endedAt: Number(endedAt) }),
     isCancelled: cancelled !== "",

@@ -6,6 +6,10 @@ import type { FlowsPart } from "./part.ts";
 export {
   type AddedFlow,
   type After,
+  batch,
+  type BatchCallbacks,
+  type BatchOptions,
+  type BatchTask,
   type Before,
   type EdgeOn,
   flow,

@@ -73,14 +73,14 @@ export async function cancelNodes(
 }
 
 /**
- * Which nodes a failure does not cancel: tasks that wait for the end of others in any way, and those that wait only for
- * such tasks.
+ * Which nodes a failure does not cancel: tasks that need no completion of others but their end or failure, and those that
+ * wait only for such tasks.
  */
 export function sparedNodes(nodes: readonly Pick<LayoutNode, "kind" | "after">[]): readonly boolean[] {
   const spared: boolean[] = [];
   for (const { kind, after } of nodes) {
     const isSpared = after.every(
-      ({ from, on }) => spared[from] === true || (on === "ended" && kind !== "join"),
+      ({ from, on }) => spared[from] === true || (on !== "completed" && kind !== "join"),
     );
     spared.push(after.length > 0 && isSpared);
   }
