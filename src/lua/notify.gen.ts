@@ -107,6 +107,11 @@ and JT(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KR.outbox)}
 `;
   },
+<<<<<<< HEAD
   sha1: "03f6893a09b41f63854b60cc74b8b4bea7361235",
   keyLockingSha1: "c9723321cb6e09de7eaf8f2e8e028e439db6eeab",
+=======
+  sha1: "eb2244b970c45c7cfc3ce82e0f8029ad2aa5c1d2",
+  keyLockingSha1: "524db4137a91f53e28bb07bdf709b7261a95a999",
+>>>>>>> origin/main
 };

@@ -150,6 +150,11 @@ end
 return{'ok',m.report}
 `;
   },
+<<<<<<< HEAD
   sha1: "55a671e82023a72658b897daa876a9f98ad45094",
   keyLockingSha1: "aa02ac3eee24cc1f71aff2803d335dcaaed6cd1a",
+=======
+  sha1: "cefc896cb94a5648a1d05520ab8539a42b36dcf3",
+  keyLockingSha1: "742741be79d37b1cc10bc148737fd63412f90dcc",
+>>>>>>> origin/main
 };

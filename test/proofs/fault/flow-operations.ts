@@ -1,7 +1,11 @@
 /** Calls on the nodes of a flow in one partition. */
 import { run } from "../../../src/kernel/call.ts";
+<<<<<<< HEAD
 import { layoutField, nodeId, rootOf } from "../../../src/kernel/linked/flow-names.ts";
 import { cancelMember } from "../../../src/kernel/linked/cancel-nodes.ts";
+=======
+import { layoutField, nodeId, predecessorsField, rootOf } from "../../../src/kernel/linked/flow-names.ts";
+>>>>>>> origin/main
 import {
   addFlowScript,
   cancelNodesScript,
@@ -11,6 +15,7 @@ import {
   readOutboxScript,
   stageFlowScript,
 } from "../../../src/kernel/linked/link-scripts.ts";
+import { readBeforeScript } from "../../../src/features/flows/before-script.ts";
 import { Shard } from "../../../src/kernel/shard.ts";
 import type { Operation } from "./operation.ts";
 import type { Caller } from "./starting-point.ts";
@@ -26,6 +31,7 @@ const NODES = [
   { id: layoutField(FLOW), edges: "~", record: "{}" },
   { id: nodeId(FLOW, 0), edges: "c", record: `${letters};B=1.0,flow.0\nj1` },
   { id: nodeId(FLOW, 1), edges: "c", record: `${letters};B=flow.1 others 7.0\nj2` },
+  { id: predecessorsField(nodeId(FLOW, 1)), edges: "~", record: '[["one","0","steps"]]' },
 ];
 const FAILED = [{ id: nodeId(FLOW, 0), edge: "0", outcome: "failed", because: "9{f@steps}" }];
 
@@ -59,6 +65,7 @@ export const ofFlows: readonly Operation[] = [
     },
   },
   {
+<<<<<<< HEAD
     script: "cancelNodes",
     call: async (by) => {
       await add(by);
@@ -85,6 +92,14 @@ export const ofFlows: readonly Operation[] = [
       const ids = NODES.map(({ id }) => ({ id }));
       const args = { values: "1", maxBytes: "1000", waiting: "", shard: "steps" };
       return run(by.transport, shardOf(by).call(readNodesScript, args, ids));
+=======
+    script: "readBefore",
+    call: async (by) => {
+      await add(by);
+      await notify(by);
+      const args = { id: nodeId(FLOW, 1), queue: "steps", bytes: "1000000" };
+      return run(by.transport, shardOf(by).call(readBeforeScript, args));
+>>>>>>> origin/main
     },
   },
   {
