@@ -177,11 +177,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and t and JT(f,{q[3],q[1]},o.now,i)
 return{'ok',w and 1 or 0,2}
 `;
   },
-<<<<<<< HEAD
-  sha1: "71d4bfcdd10f100f88f5897a8e499474aafdc2fc",
-  keyLockingSha1: "b7d6854b735023bea13875895e4a42d3348a9926",
-=======
-  sha1: "8e36df2c33cd32da6bd2f949d80b4c4e910a3652",
-  keyLockingSha1: "d92b076da0ce770b949e0933b6f4ccf98af4e98c",
->>>>>>> origin/main
+  sha1: "12542283710744094620dea2b406ef4f4962abde",
+  keyLockingSha1: "6e51980e022ddb7228cef58a5dba8f96bfbb7456",
 };

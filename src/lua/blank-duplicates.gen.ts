@@ -146,11 +146,6 @@ ${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-<<<<<<< HEAD
-  sha1: "1685b7da95774db26bdad9fbc92ffdb89304466a",
-  keyLockingSha1: "64092f17a74e8c1884191b965ff64a74145bf8bc",
-=======
-  sha1: "f34f87302e4149d8189bd61d575f88023bf952f9",
-  keyLockingSha1: "ea830a2215f814ff2d1996c6ee98a1054e3313c0",
->>>>>>> origin/main
+  sha1: "9d2736dfa3e8d30fb5a89cd3f763d2df80cb5b59",
+  keyLockingSha1: "9f513cd1de6a3580cc638177c3fbf432c7a7e75c",
 };

@@ -153,6 +153,6 @@ end
 return r
 `;
   },
-  sha1: "d2d5c962bdf6125087904af2ccd4b6ba3af73571",
-  keyLockingSha1: "edf0360b102f9295503178b6e687de64f8184350",
+  sha1: "c6fa4d34415d2658492b2e8fe59dc2486fc5d162",
+  keyLockingSha1: "bada6e71f9697a437f5bfe32c6cdef40811626b5",
 };

@@ -189,11 +189,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DH}${$KU}${$KW}${$LA}return LA(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-<<<<<<< HEAD
-  sha1: "ef782e87edc22d76a092a27acded6cb4f5d3e54d",
-  keyLockingSha1: "588b8d307edc08d098c37154ffbbc1335843c713",
-=======
-  sha1: "6cd74ad5573e7c8c70d914e87c2ae6b806d8482d",
-  keyLockingSha1: "9d206ce0a728a0ca8d84c6a4b6d3e09ccff0d4d2",
->>>>>>> origin/main
+  sha1: "f00eac76f6b67ed8d1a1e889623f823ace2b5ee7",
+  keyLockingSha1: "e8e5adf8038ec6cf27e2655b0eb7584ef2f3d50a",
 };

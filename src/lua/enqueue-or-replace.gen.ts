@@ -131,11 +131,6 @@ end
 ${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LD}return LD(q,v,0)or KZ(q,j,'created',l,s.due)
 `;
   },
-<<<<<<< HEAD
-  sha1: "1166c28d09e2a64d324f57a81eff147353d694a4",
-  keyLockingSha1: "bf275774c1d932acac64a02b8197f7f6913efc47",
-=======
-  sha1: "e56ef6f03c8d2391542a8c67dc1a7b06ea7fd202",
-  keyLockingSha1: "834a9ddcedae19b104592fe3cb2376cd297e397d",
->>>>>>> origin/main
+  sha1: "33ce046cde323a8a5e6f3e3670b670bbbc3a1e9e",
+  keyLockingSha1: "e11dfe41f00c5d15aa82933a30e43e0865cfc48d",
 };

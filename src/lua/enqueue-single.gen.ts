@@ -166,11 +166,6 @@ end
 ${$DH}${$KU}${$KW}${$LA}return LA(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-<<<<<<< HEAD
-  sha1: "124721fd7b3fb7f0c195156b3de6aac3a5fd596b",
-  keyLockingSha1: "6121fa1887a83bd8a10fceaa8ed1d76195e09be5",
-=======
-  sha1: "464dc17a31480047fbdcce23d275deed4b524f13",
-  keyLockingSha1: "087747c9ce1aaa4c7741ae3b103202a4f8d695b7",
->>>>>>> origin/main
+  sha1: "9f6c9a0044ea6b86ae0a71881595283447bf625a",
+  keyLockingSha1: "80cda7998b568be5a3ed36b7e8f444567ecd1aeb",
 };

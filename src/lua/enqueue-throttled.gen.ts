@@ -135,11 +135,6 @@ end
 ${$DH}${$KU}${$KW}${$LA}return LA(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-<<<<<<< HEAD
-  sha1: "50d7447cc5c6f093ca90f54d66271e8296241226",
-  keyLockingSha1: "56c0d70c05a072a925da05a7c3858e4a76e2b6f1",
-=======
-  sha1: "d4a22d05628b8238847dfd3884807b76b80dac55",
-  keyLockingSha1: "90c1efdd0ca2dbe28d6195b72b84b4d341d0079b",
->>>>>>> origin/main
+  sha1: "2158106d03ed4396e087180b2f9f15b50b0c5a02",
+  keyLockingSha1: "1de735d94b6dbb6f5631acead7953e31c23674b4",
 };

@@ -141,11 +141,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-<<<<<<< HEAD
-  sha1: "b31c4be99c3bdd4a9b9eaaa30159beabd2689e0b",
-  keyLockingSha1: "ce3a6665189444d45d22f892b5a1cd311f11cb21",
-=======
-  sha1: "94b5696764ea3df25d2cae384275257b73c0a157",
-  keyLockingSha1: "23f673026c3aa7ee72c74a1a85d2b809be840fd0",
->>>>>>> origin/main
+  sha1: "6f3c1f53c7798683d588488e53c691f435e705a1",
+  keyLockingSha1: "4ce7b8abe5a07d16a17996476d004d84c7e58a5b",
 };

@@ -107,11 +107,6 @@ and JT(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KR.outbox)}
 `;
   },
-<<<<<<< HEAD
-  sha1: "03f6893a09b41f63854b60cc74b8b4bea7361235",
-  keyLockingSha1: "c9723321cb6e09de7eaf8f2e8e028e439db6eeab",
-=======
-  sha1: "eb2244b970c45c7cfc3ce82e0f8029ad2aa5c1d2",
-  keyLockingSha1: "524db4137a91f53e28bb07bdf709b7261a95a999",
->>>>>>> origin/main
+  sha1: "e1ca075f0c9c48dfafa3c20e93afb817193199cc",
+  keyLockingSha1: "bbb77fc0cb5f10a72d828982edd604154fbc30e6",
 };

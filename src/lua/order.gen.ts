@@ -147,11 +147,8 @@ import {} from "./add-flow.gen.ts";
 import {} from "./cancel-nodes.gen.ts";
 import {} from "./end-flow.gen.ts";
 import {} from "./notify.gen.ts";
-<<<<<<< HEAD
-import {} from "./read-nodes.gen.ts";
-=======
 import {} from "./read-before.gen.ts";
->>>>>>> origin/main
+import {} from "./read-nodes.gen.ts";
 import {} from "./read-outbox.gen.ts";
 import {} from "./stage-flow.gen.ts";
 import {} from "./enqueue-and-lease.gen.ts";

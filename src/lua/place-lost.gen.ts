@@ -160,11 +160,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-<<<<<<< HEAD
-  sha1: "0b152f2081fe4478efaa6a5f2a5e83b9ee5401d3",
-  keyLockingSha1: "2daae37a4337ba9fe02b0d6aef3d8dea1118f9c1",
-=======
-  sha1: "33518e68d8bea23490d37dfa6d575862c0a14c1c",
-  keyLockingSha1: "2912b1417ade21add156041df58fd77c8c93ae0a",
->>>>>>> origin/main
+  sha1: "3eb3f4997ffac3d0653148299e954ee522299c3c",
+  keyLockingSha1: "62655fa9780f2c8d57be5e8506037376e600e5f1",
 };

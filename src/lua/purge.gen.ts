@@ -238,11 +238,6 @@ end
 return aa or v
 `;
   },
-<<<<<<< HEAD
-  sha1: "de68b3eff3f1dc4b1c50219e61b6ba367aae2304",
-  keyLockingSha1: "8883a7dbd306b57e261a14910b5f8f91b03e4196",
-=======
-  sha1: "ba6ac407db41a4cff175e6d4f582c29fa025963d",
-  keyLockingSha1: "048451ac2809876fe7a8a08fa4376a5c6cfc7595",
->>>>>>> origin/main
+  sha1: "0316cb50057a49e6add259ff683343119e85012a",
+  keyLockingSha1: "db91be8c6098581c3ced2e6ecc5085354844c752",
 };

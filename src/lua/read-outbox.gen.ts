@@ -71,11 +71,6 @@ end
 return f
 `;
   },
-<<<<<<< HEAD
-  sha1: "1a468a92b94cdc86b9a8e917a6e370d18e9f8ec3",
-  keyLockingSha1: "ebbce50d5988202224e6221eb1c129e325ace2c5",
-=======
-  sha1: "65664781320c96fb623847cf4112e4d78f6465b9",
-  keyLockingSha1: "65ec81642f3dd1129bd7c366b11fe6f06531b01f",
->>>>>>> origin/main
+  sha1: "6d7f075e974e8b7e0d412aa2f0a776a2d035d609",
+  keyLockingSha1: "c331047be6bf3fa5f3cf558c9f30aebeb4d095e5",
 };

@@ -150,11 +150,6 @@ end
 return{'ok',m.report}
 `;
   },
-<<<<<<< HEAD
-  sha1: "55a671e82023a72658b897daa876a9f98ad45094",
-  keyLockingSha1: "aa02ac3eee24cc1f71aff2803d335dcaaed6cd1a",
-=======
-  sha1: "cefc896cb94a5648a1d05520ab8539a42b36dcf3",
-  keyLockingSha1: "742741be79d37b1cc10bc148737fd63412f90dcc",
->>>>>>> origin/main
+  sha1: "514daa206f69f45470051c75fbb2d822dfa4942b",
+  keyLockingSha1: "33148b687742214ee7ed1b8d1250046e87f19b6f",
 };

@@ -191,11 +191,6 @@ end
 return am
 `;
   },
-<<<<<<< HEAD
-  sha1: "4b7461ff3e9570e80d106ca5fa5f90be4087b1bc",
-  keyLockingSha1: "c7db95540f3f6b4342090c38d7b09ae8b5dbcebe",
-=======
-  sha1: "6aa8f99b35721ab4aa866fa93cc3d65afee5bc79",
-  keyLockingSha1: "bf7a278ba7b2bdae49b5325054851c902c19ea7b",
->>>>>>> origin/main
+  sha1: "ef9416f7bf622eecb6bc91a2c916890a071812d2",
+  keyLockingSha1: "65e89faf579abf619bc672b431c210d800fbc3c0",
 };

@@ -96,11 +96,6 @@ ${$CZ}${$AK}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$
 ${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
 `;
   },
-<<<<<<< HEAD
-  sha1: "f87331fbe512e186c5a289ab14c4feceac2f5dcc",
-  keyLockingSha1: "ce8c87f448c9344282be572c492d53ead2e20771",
-=======
-  sha1: "16b86c39983125594b2c2e0f706f3eaf6f256512",
-  keyLockingSha1: "5652d1c07b16fe08262ecf8770d6b7df6bb04f3e",
->>>>>>> origin/main
+  sha1: "9c419a93eb1af0ac8d12504f4917a790223318a5",
+  keyLockingSha1: "42f0adc43bb05a87e20f3b39d6b4c86ac95b0baf",
 };

@@ -132,11 +132,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-<<<<<<< HEAD
-  sha1: "7c49faec5ec332d4088da653dc6ffdfcba63ff2f",
-  keyLockingSha1: "ac0ff76493b60db6955771ac832ab53cc64b06a2",
-=======
-  sha1: "78fd0a19c0fd01962e5c77cf4843d5cc4d558d94",
-  keyLockingSha1: "39b05ed8c59b2e566b3c6c684198adb1b14167dd",
->>>>>>> origin/main
+  sha1: "c41d7023d5618211fb7ef9537713d62e74d34e10",
+  keyLockingSha1: "9dea520e08c8d5729be5210de45007ecacbda266",
 };

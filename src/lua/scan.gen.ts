@@ -208,11 +208,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-<<<<<<< HEAD
-  sha1: "122bb63a8975ca7ab0a2f9f34807f15a37420a3a",
-  keyLockingSha1: "aa70c5cca2e8135dd4fbfbfb293b414caa87b441",
-=======
-  sha1: "78844232d63c28220e717585f7cd3e4f21d0dd36",
-  keyLockingSha1: "aa47a5e3cdbc8ed55afe0edc057b5a232f94041f",
->>>>>>> origin/main
+  sha1: "00c225cc51a2883c11b86d64b2454d3489622f84",
+  keyLockingSha1: "9e3ee72fbe5eaff2953fc8a23c6bb6ee60fae06b",
 };

@@ -102,11 +102,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local q=p and JT(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-<<<<<<< HEAD
-  sha1: "824b07907bc6b99d58530537cb2be86c784bea6e",
-  keyLockingSha1: "71f22003cdf010e4e2761a875ad8b43c2087db1d",
-=======
-  sha1: "b07be3700ca5a3e1e805ca5cc996426e07916156",
-  keyLockingSha1: "3a49e20e25d9b4d99bd1efe60d2e2bc944679739",
->>>>>>> origin/main
+  sha1: "bb954a09a6ab28c65ca17d770a88a8a451d832d1",
+  keyLockingSha1: "f2ca306cc7a3733435b8b23a8b469a37e91c5d27",
 };

@@ -28,11 +28,6 @@ export const cancel: Script = {
     const { source } = plain;
     return `${source.slice(0, 1341)}${$FP_}${$GA_}${source.slice(1341, 3256)}${$FY}${$GC_}${$GD_}${$GE_}${$GG_}${$GJ_}${$GL_}${source.slice(3256, 5107)}${$GM_}${$GO_}${source.slice(5107, 5267)}${source.slice(14202, 14291)}${source.slice(4340, 4427)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CJ}${source.slice(11568, 11622)}${source.slice(14565, 14647)}${source.slice(5534, 6173)}${source.slice(19944, 20270)}${$X}${source.slice(6173, 6555)}${$CG}${source.slice(6555, 8669)}${source.slice(12582, 12753)}${source.slice(8669, 8896)}${source.slice(12753, 14169)}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${source.slice(8896, 11414)}${$HH}${source.slice(17125, 17920)}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(11414, 11481)}${source.slice(14202, 14291)}${source.slice(4340, 4548)}${source.slice(14412, 14437)}${source.slice(19903, 19924)}${source.slice(11568, 11622)}${source.slice(5534, 6292)}${$CG}${source.slice(6648, 6753)}${source.slice(7207, 7290)}${source.slice(8386, 8400)}${source.slice(12582, 14169)}${$KE}${$CS_}${source.slice(14169, 14202)}${source.slice(14437, 15338)}${$AB_}${source.slice(15338, 15394)}${source.slice(3916, 3975)}${source.slice(15453, 15470)}${source.slice(15591, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4548, 5107)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19903)}${source.slice(19924, 19944)}${$CJ}${source.slice(14565, 14647)}${source.slice(19944, 20270)}${$X}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${$HH}${source.slice(17125, 17920)}${$GW}${$X_}${$HJ_}${$KM}${$KN}${$KP}${$KO}${$KR}${$HJ__}${$GM_}${$GO_}${source.slice(17920, 17956)}${source.slice(18201, 19544)}${source.slice(20270, 21605)}${source.slice(6292, 6648)}${source.slice(6753, 7207)}${source.slice(7290, 8386)}${source.slice(8400, 11414)}${$AE_}${$FI_}${$FT_}${source.slice(26525, 26608)}`;
   },
-<<<<<<< HEAD
-  sha1: "e47010b902b9b10afaa2edab2da1699a2ff64071",
-  keyLockingSha1: "d5574c059a6b2a58453e4b98afc327e310bb4c03",
-=======
-  sha1: "b71277f3bc9ec47f38c9fbf3c4fe1b7e4de1f577",
-  keyLockingSha1: "f6cd63af68a1564a84079eb0d3911c2310a3cc0f",
->>>>>>> origin/main
+  sha1: "3466096cc5dcb89089c724c43ed657237779f3bf",
+  keyLockingSha1: "afcd5557894fad52ea8131cce827da88551697c6",
 };

@@ -39,11 +39,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GA_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GD_}${$GE_}${$GJ_}${source.slice(3140, 4445)}${$DG}${$CZ}${$DI}${$DL}${$AF}${source.slice(4445, 4504)}${$BZ}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${source.slice(4504, 5143)}${$CU}${$CV}${$CW}${$X}${source.slice(5143, 5525)}${$CG}${source.slice(5525, 7781)}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${source.slice(7781, 10299)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(10299, 10419)}`;
   },
-<<<<<<< HEAD
-  sha1: "35701f65717dbb67cb6238f4edd01ec19da784fe",
-  keyLockingSha1: "2bf4c87cab7421cfb6318b2a77271f77fbbc0130",
-=======
-  sha1: "e8ee26c808f745a388725221856bcd3d751116c0",
-  keyLockingSha1: "c120895ca8dce42f0262dad6c490f4a6dceedad0",
->>>>>>> origin/main
+  sha1: "5fce965920c6a4aa508ed55a7f4f4ddc476db541",
+  keyLockingSha1: "5bd8b528262a50ce706e2cf2117195c3e5877198",
 };

@@ -1,11 +1,7 @@
 /** Calls on the nodes of a flow in one partition. */
 import { run } from "../../../src/kernel/call.ts";
-<<<<<<< HEAD
-import { layoutField, nodeId, rootOf } from "../../../src/kernel/linked/flow-names.ts";
-import { cancelMember } from "../../../src/kernel/linked/cancel-nodes.ts";
-=======
 import { layoutField, nodeId, predecessorsField, rootOf } from "../../../src/kernel/linked/flow-names.ts";
->>>>>>> origin/main
+import { cancelMember } from "../../../src/kernel/linked/cancel-nodes.ts";
 import {
   addFlowScript,
   cancelNodesScript,
@@ -65,7 +61,6 @@ export const ofFlows: readonly Operation[] = [
     },
   },
   {
-<<<<<<< HEAD
     script: "cancelNodes",
     call: async (by) => {
       await add(by);
@@ -92,14 +87,15 @@ export const ofFlows: readonly Operation[] = [
       const ids = NODES.map(({ id }) => ({ id }));
       const args = { values: "1", maxBytes: "1000", waiting: "", shard: "steps" };
       return run(by.transport, shardOf(by).call(readNodesScript, args, ids));
-=======
+    },
+  },
+  {
     script: "readBefore",
     call: async (by) => {
       await add(by);
       await notify(by);
       const args = { id: nodeId(FLOW, 1), queue: "steps", bytes: "1000000" };
       return run(by.transport, shardOf(by).call(readBeforeScript, args));
->>>>>>> origin/main
     },
   },
   {
