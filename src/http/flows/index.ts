@@ -13,19 +13,34 @@ export {
   type Before,
   type EdgeOn,
   flow,
+<<<<<<< HEAD
+  type FlowCancelled,
   type FlowItem,
   type FlowNodeReport,
   type FlowOptions,
+  type FlowRedriven,
+=======
+  type FlowItem,
+  type FlowNodeReport,
+  type FlowOptions,
+>>>>>>> origin/main
   type FlowReport,
   type FlowState,
   type FlowTask,
   type InnerFlow,
+<<<<<<< HEAD
+  type PayloadOf,
+  type QueueOfFlow,
+} from "../../features/flows/index.ts";
+export { Flows, type FlowsOptions } from "../../open/flows.ts";
+=======
   MAX_FLOW_TASKS,
   type QueueOfFlow,
 } from "../../features/flows/index.ts";
 export type { FlowBatch, FlowLeases } from "../../open/flows/flow-source.ts";
 export type { FlowCalls } from "../../open/flows/flow-tasks.ts";
 export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";
+>>>>>>> origin/main
 export type { FlowsPart } from "./part.ts";
 
 /**
