@@ -1,4 +1,5 @@
 /** Flows: tasks that wait for each other. */
+export { planFlow } from "./graph/plan-flow.ts";
 export type { AddedFlow, FlowOptions } from "./add-flow.ts";
 export { flow } from "./flow.ts";
 export type { PayloadOf, QueueOfFlow } from "./flow-queue.ts";
