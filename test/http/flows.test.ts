@@ -51,7 +51,12 @@ describe("POST /v1/flows", () => {
   it("adds a batch: tasks side by side, and callbacks", async () => {
     const tasks = [1, 2].map((payload) => ({ queue: "mails-a", payload }));
     const completed = { queue: "mails-b", payload: "AAEC", encoding: "base64" };
-    const { status, body } = await add({ id: "b", tasks, completed, failed: { queue: "mails-b", payload: 4 } });
+    const { status, body } = await add({
+      id: "b",
+      tasks,
+      completed,
+      failed: { queue: "mails-b", payload: 4 },
+    });
     expect([status, body.id, Object.keys(body.tasks)]).toEqual([
       201,
       "b@mails-a",

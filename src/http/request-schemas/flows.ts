@@ -98,8 +98,7 @@ const isBatchLike = (body: object) =>
 export type NewFlow = v.InferOutput<typeof newFlow>;
 export type NewBatch = v.InferOutput<typeof newBatch>;
 
-export const isBatch = (body: NewFlow | NewBatch): body is NewBatch =>
-  isBatchLike(body);
+export const isBatch = (body: NewFlow | NewBatch): body is NewBatch => isBatchLike(body);
 
 /** Chooses the form by the callbacks: the errors are then those of the form that the caller means. */
 export const newFlowOrBatch = (body: unknown): typeof newFlow | typeof newBatch =>
