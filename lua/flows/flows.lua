@@ -219,6 +219,7 @@ local flows = (function()
         plan_write(plan, 'ZADD delayed', score_when_due(task, due), id)
       else
         make_ready(plan, id, task, 'back')
+        plan.keys.has_released = true
       end
       note_event(plan, 'released', id)
     end

@@ -175,6 +175,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and t and JT(f,{q[3],q[1]},o.now,i)
 return{'ok',w and 1 or 0,2}
 `;
   },
-  sha1: "2cf2c05865e7eb748a8e77a0e4f06b97589b1c6f",
-  keyLockingSha1: "f746a896e4230ff3d6f9192ab14a7ccb191f40be",
+  sha1: "8e36df2c33cd32da6bd2f949d80b4c4e910a3652",
+  keyLockingSha1: "d92b076da0ce770b949e0933b6f4ccf98af4e98c",
 };

@@ -145,6 +145,6 @@ ${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "96446d60bc5550617b8b5139a4182fd963d71b87",
-  keyLockingSha1: "7fda72924045dc4ca3e16d13a0701e2593dad654",
+  sha1: "f34f87302e4149d8189bd61d575f88023bf952f9",
+  keyLockingSha1: "ea830a2215f814ff2d1996c6ee98a1054e3313c0",
 };

@@ -188,6 +188,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DH}${$KT}${$KV}${$KZ}return KZ(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "b80e92f7cbc0cc97eae257fa04a28980671dd6cb",
-  keyLockingSha1: "d378876433dbb42af4dddc4fe7c3763bcb55f3b4",
+  sha1: "6cd74ad5573e7c8c70d914e87c2ae6b806d8482d",
+  keyLockingSha1: "9d206ce0a728a0ca8d84c6a4b6d3e09ccff0d4d2",
 };

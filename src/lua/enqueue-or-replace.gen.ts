@@ -130,6 +130,6 @@ end
 ${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LC}return LC(q,v,0)or KY(q,j,'created',l,s.due)
 `;
   },
-  sha1: "81939c5061c5005d5299b1cdda57710308642a04",
-  keyLockingSha1: "5ac50b1b963994a0dc6a8c9268fccc94f1bc0ce4",
+  sha1: "e56ef6f03c8d2391542a8c67dc1a7b06ea7fd202",
+  keyLockingSha1: "834a9ddcedae19b104592fe3cb2376cd297e397d",
 };

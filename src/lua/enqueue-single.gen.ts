@@ -165,6 +165,6 @@ end
 ${$DH}${$KT}${$KV}${$KZ}return KZ(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "64abefdb812e551b5ad1d61cdaea6a0cad6e3076",
-  keyLockingSha1: "8bdbed2565cd2dde63e03b55d4d1687f2c2e08c2",
+  sha1: "464dc17a31480047fbdcce23d275deed4b524f13",
+  keyLockingSha1: "087747c9ce1aaa4c7741ae3b103202a4f8d695b7",
 };

@@ -134,6 +134,6 @@ end
 ${$DH}${$KT}${$KV}${$KZ}return KZ(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "58d836e1614eb26b09e7f350c75e443c4e1c627e",
-  keyLockingSha1: "4d87a3ff6221de284590dfe8e97f22bcaddc177c",
+  sha1: "d4a22d05628b8238847dfd3884807b76b80dac55",
+  keyLockingSha1: "90c1efdd0ca2dbe28d6195b72b84b4d341d0079b",
 };

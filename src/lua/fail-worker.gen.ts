@@ -140,6 +140,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "dd6296c5852edee390bcd8719eead6184f37c632",
-  keyLockingSha1: "28a6f5f6db8e07a8aaa28ba3772a2fceecd465e2",
+  sha1: "94b5696764ea3df25d2cae384275257b73c0a157",
+  keyLockingSha1: "23f673026c3aa7ee72c74a1a85d2b809be840fd0",
 };

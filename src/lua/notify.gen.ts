@@ -106,6 +106,6 @@ and JT(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KQ.outbox)}
 `;
   },
-  sha1: "61f7d7a91ee0c060c49b58ad5cb71ef8889b88cc",
-  keyLockingSha1: "2be51258e6ea6a4fd065f92e7862e7132501e78f",
+  sha1: "eb2244b970c45c7cfc3ce82e0f8029ad2aa5c1d2",
+  keyLockingSha1: "524db4137a91f53e28bb07bdf709b7261a95a999",
 };

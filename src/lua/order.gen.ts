@@ -145,6 +145,7 @@ import {} from "./put-alerts.gen.ts";
 import {} from "./add-flow.gen.ts";
 import {} from "./end-flow.gen.ts";
 import {} from "./notify.gen.ts";
+import {} from "./read-before.gen.ts";
 import {} from "./read-outbox.gen.ts";
 import {} from "./stage-flow.gen.ts";
 import {} from "./enqueue-and-lease.gen.ts";

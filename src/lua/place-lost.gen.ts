@@ -159,6 +159,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "fb00dcbb7c3df0f80f8a6fd80cb4d4d14dd993ba",
-  keyLockingSha1: "b7766349e9ea5762a8fb58211e01fd0676ac436a",
+  sha1: "33518e68d8bea23490d37dfa6d575862c0a14c1c",
+  keyLockingSha1: "2912b1417ade21add156041df58fd77c8c93ae0a",
 };

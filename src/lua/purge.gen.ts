@@ -237,6 +237,6 @@ end
 return aa or v
 `;
   },
-  sha1: "6d7d0a7fe163dc92397461282c5519021a425e7c",
-  keyLockingSha1: "36b5d90b16cc507520868ea7020390c0479784f7",
+  sha1: "ba6ac407db41a4cff175e6d4f582c29fa025963d",
+  keyLockingSha1: "048451ac2809876fe7a8a08fa4376a5c6cfc7595",
 };

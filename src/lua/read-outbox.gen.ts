@@ -70,6 +70,6 @@ end
 return f
 `;
   },
-  sha1: "121648b6672b0f1746c19fe6cfd803ea188c41c7",
-  keyLockingSha1: "43ec73e3e26c9c64894b278a3f7fc76cb86658d4",
+  sha1: "65664781320c96fb623847cf4112e4d78f6465b9",
+  keyLockingSha1: "65ec81642f3dd1129bd7c366b11fe6f06531b01f",
 };

@@ -149,6 +149,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "0342da3e93d01f4c24dcc17520a108ac3ae58812",
-  keyLockingSha1: "69947e9ee1907c547f54440d62346c774d3738da",
+  sha1: "cefc896cb94a5648a1d05520ab8539a42b36dcf3",
+  keyLockingSha1: "742741be79d37b1cc10bc148737fd63412f90dcc",
 };

@@ -190,6 +190,6 @@ end
 return am
 `;
   },
-  sha1: "2bed84f359587ac290d5fe8219fc17d972553c56",
-  keyLockingSha1: "e172e5650d671bea12f12f953eb1b2cb8f03fd12",
+  sha1: "6aa8f99b35721ab4aa866fa93cc3d65afee5bc79",
+  keyLockingSha1: "bf7a278ba7b2bdae49b5325054851c902c19ea7b",
 };

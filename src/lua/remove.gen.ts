@@ -95,6 +95,6 @@ ${$CZ}${$AK}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$
 ${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
 `;
   },
-  sha1: "64bdeee8f218b74dbf510658b15beb8916f29811",
-  keyLockingSha1: "64ad9daa6b3b4aaa6935fa2af74d602a813eba5b",
+  sha1: "16b86c39983125594b2c2e0f706f3eaf6f256512",
+  keyLockingSha1: "5652d1c07b16fe08262ecf8770d6b7df6bb04f3e",
 };

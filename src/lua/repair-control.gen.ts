@@ -131,6 +131,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "948839b7217ba5973541de26ad7302af79048672",
-  keyLockingSha1: "b328667335d3eca9c32aae6b6739ead33e958c10",
+  sha1: "78fd0a19c0fd01962e5c77cf4843d5cc4d558d94",
+  keyLockingSha1: "39b05ed8c59b2e566b3c6c684198adb1b14167dd",
 };

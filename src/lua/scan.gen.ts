@@ -207,6 +207,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "4d81394c4181bfe6051800673d71d3a5b675b4eb",
-  keyLockingSha1: "cb705988d99cccd43981d419aa2b25345bf2ae42",
+  sha1: "78844232d63c28220e717585f7cd3e4f21d0dd36",
+  keyLockingSha1: "aa47a5e3cdbc8ed55afe0edc057b5a232f94041f",
 };

@@ -101,6 +101,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local q=p and JT(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "b2ea9516f2fa1153a1fd0c5b4fa3605b5f0f16b4",
-  keyLockingSha1: "920d3a45cf863932883838f842c70e13a94be6d9",
+  sha1: "b07be3700ca5a3e1e805ca5cc996426e07916156",
+  keyLockingSha1: "3a49e20e25d9b4d99bd1efe60d2e2bc944679739",
 };

@@ -38,6 +38,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GA_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GD_}${$GE_}${$GJ_}${source.slice(3140, 4445)}${$DG}${$CZ}${$DI}${$DL}${$AF}${source.slice(4445, 4504)}${$BZ}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${source.slice(4504, 5143)}${$CU}${$CV}${$CW}${$X}${source.slice(5143, 5525)}${$CG}${source.slice(5525, 7781)}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${source.slice(7781, 10299)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(10299, 10419)}`;
   },
-  sha1: "3a8741fb116fbbfbac55f9dde35c44bffb4b4b02",
-  keyLockingSha1: "48038d274bbc89783fc57ea6b8ecdab615e3d53c",
+  sha1: "e8ee26c808f745a388725221856bcd3d751116c0",
+  keyLockingSha1: "c120895ca8dce42f0262dad6c490f4a6dceedad0",
 };

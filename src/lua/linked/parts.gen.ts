@@ -66,3 +66,14 @@ return i
 end
 end)(GY)
 `;
+export const $BM_ = `BM=(function(a)
+return function(b,c,d,e,f)
+if d and b.has_released and#d<c.max then
+for j,k in ipairs(redis.call('RPOP',b.pending,AH(c.max-#d))or{})do
+d[#d+1]=k
+end
+end
+return a(b,c,d,e,f)
+end
+end)(BM)
+`;

@@ -29,6 +29,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$HJ_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
   },
-  sha1: "6d5a608edaeb890afa9ed65b5d42c731b0015a4f",
-  keyLockingSha1: "94a89ed96414896a0a929237f60d4dd66074317e",
+  sha1: "db87fe93e7fa0b091cec60a2801e5e4d1c4d3b53",
+  keyLockingSha1: "feb05655094464afea2907a6730446324e43a9ee",
 };

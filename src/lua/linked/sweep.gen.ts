@@ -26,6 +26,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 3532)}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${$GS_}${source.slice(3532, 4941)}${$KM}${$BO_}${source.slice(4941, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(18013, 21346)}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
   },
-  sha1: "14a430797697add5dfef190e0638d5b1516475c9",
-  keyLockingSha1: "df3604117454a59900debecd90047f16a5efcc59",
+  sha1: "c57790b0bce4568c7b5eafbe7a89b5a23ff6536d",
+  keyLockingSha1: "ce5c7f505d3a3cedd3e02bc7e32675c4e81c6ecd",
 };

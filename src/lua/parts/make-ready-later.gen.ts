@@ -184,6 +184,7 @@ if x then
 FK(n,'ZADD delayed',HH(t,x),s)
 else
 X(n,s,t,'back')
+n.keys.has_released=true
 end
 BZ(n,'released',s)
 end

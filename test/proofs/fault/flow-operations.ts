@@ -1,6 +1,6 @@
 /** Calls on the nodes of a flow in one partition. */
 import { run } from "../../../src/kernel/call.ts";
-import { layoutField, nodeId, rootOf } from "../../../src/kernel/linked/flow-names.ts";
+import { layoutField, nodeId, predecessorsField, rootOf } from "../../../src/kernel/linked/flow-names.ts";
 import {
   addFlowScript,
   endFlowScript,
@@ -8,6 +8,7 @@ import {
   readOutboxScript,
   stageFlowScript,
 } from "../../../src/kernel/linked/link-scripts.ts";
+import { readBeforeScript } from "../../../src/features/flows/before-script.ts";
 import { Shard } from "../../../src/kernel/shard.ts";
 import type { Operation } from "./operation.ts";
 import type { Caller } from "./starting-point.ts";
@@ -23,6 +24,7 @@ const NODES = [
   { id: layoutField(FLOW), edges: "~", record: "{}" },
   { id: nodeId(FLOW, 0), edges: "c", record: `${letters};B=1.0,flow.0\nj1` },
   { id: nodeId(FLOW, 1), edges: "c", record: `${letters};B=flow.1 others 7.0\nj2` },
+  { id: predecessorsField(nodeId(FLOW, 1)), edges: "~", record: '[["one","0","steps"]]' },
 ];
 const FAILED = [{ id: nodeId(FLOW, 0), edge: "0", outcome: "failed", because: "9{f@steps}" }];
 
@@ -53,6 +55,15 @@ export const ofFlows: readonly Operation[] = [
       await add(by);
       await notify(by);
       return run(by.transport, shardOf(by).call(readOutboxScript, { size: "10" }));
+    },
+  },
+  {
+    script: "readBefore",
+    call: async (by) => {
+      await add(by);
+      await notify(by);
+      const args = { id: nodeId(FLOW, 1), queue: "steps", bytes: "1000000" };
+      return run(by.transport, shardOf(by).call(readBeforeScript, args));
     },
   },
   {

@@ -30,6 +30,11 @@ export const flows: LawMutants = {
     lua: change("redis.call('ZRANGE', expiry, BLOCKED, …)", "redis.call('ZRANGE', expiry, '+inf', …)"),
     breaks: "I6: a flow whose consumer died does not go on",
   },
+  "read-before reads nothing of its own queue": {
+    in: "read-before",
+    lua: never("name == queue"),
+    breaks: "law 10: a handler takes a result for gone that is kept",
+  },
   "end-flow ends nothing": {
     lua: drop("write('ZADD', expiry, ended, 'XX')"),
     breaks: "law 10: records of flows stay for years",
