@@ -13,9 +13,11 @@ export {
   type Before,
   type EdgeOn,
   flow,
+  type FlowCancelled,
   type FlowItem,
   type FlowNodeReport,
   type FlowOptions,
+  type FlowRedriven,
   type FlowReport,
   type FlowState,
   type FlowTask,
@@ -23,6 +25,7 @@ export {
   MAX_FLOW_TASKS,
   type QueueOfFlow,
 } from "../../features/flows/index.ts";
+export { Flows, type FlowsOptions } from "../../open/flows.ts";
 export type { FlowBatch, FlowLeases } from "../../open/flows/flow-source.ts";
 export type { FlowCalls } from "../../open/flows/flow-tasks.ts";
 export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";
