@@ -14,9 +14,11 @@ export {
   type Before,
   type EdgeOn,
   flow,
+  type FlowCancelled,
   type FlowItem,
   type FlowNodeReport,
   type FlowOptions,
+  type FlowRedriven,
   type FlowReport,
   type FlowState,
   type FlowTask,
@@ -26,6 +28,7 @@ export {
 } from "../../features/flows/index.ts";
 export type { FlowBatch, FlowLeases, FlowSource } from "../../open/flows/flow-source.ts";
 export type { FlowCalls } from "../../open/flows/flow-calls.ts";
+export { Flows, type FlowsOptions } from "../../open/flows.ts";
 export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";
 export type { FlowsPart } from "./part.ts";
 

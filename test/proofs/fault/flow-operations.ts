@@ -1,10 +1,13 @@
 /** Calls on the nodes of a flow in one partition. */
 import { run } from "../../../src/kernel/call.ts";
 import { layoutField, nodeId, predecessorsField, rootOf } from "../../../src/kernel/linked/flow-names.ts";
+import { cancelMember } from "../../../src/kernel/linked/cancel-nodes.ts";
 import {
   addFlowScript,
+  cancelNodesScript,
   endFlowScript,
   notifyScript,
+  readNodesScript,
   readOutboxScript,
   stageFlowScript,
 } from "../../../src/kernel/linked/link-scripts.ts";
@@ -55,6 +58,35 @@ export const ofFlows: readonly Operation[] = [
       await add(by);
       await notify(by);
       return run(by.transport, shardOf(by).call(readOutboxScript, { size: "10" }));
+    },
+  },
+  {
+    script: "cancelNodes",
+    call: async (by) => {
+      await add(by);
+      const ids = [1, 0].map((node) => ({ id: nodeId(FLOW, node) }));
+      return run(by.transport, shardOf(by).call(cancelNodesScript, { mark: "", outbox: "" }, ids));
+    },
+    // A copy finds that nothing is left to be cancelled. What the first one left is in the outbox.
+    again: () => ({ cancelled: 0, flagged: 0, unknown: 0, outbox: [] }),
+  },
+  {
+    script: "cancelNodes",
+    what: "of a flow that is marked",
+    call: async (by) => {
+      await add(by);
+      const mark = { mark: "a", outbox: cancelMember(FLOW, "a", "steps") };
+      return run(by.transport, shardOf(by).call(cancelNodesScript, mark, [{ id: rootOf(FLOW) }]));
+    },
+  },
+  {
+    script: "readNodes",
+    call: async (by) => {
+      await add(by);
+      await notify(by);
+      const ids = NODES.map(({ id }) => ({ id }));
+      const args = { values: "1", maxBytes: "1000", waiting: "", shard: "steps" };
+      return run(by.transport, shardOf(by).call(readNodesScript, args, ids));
     },
   },
   {
