@@ -9,7 +9,6 @@ import type { Taken } from "../../kernel/store.ts";
 import { drainBegan, drained, requestsUsed, wakeFailed } from "../../log/lines.ts";
 import { sleep } from "../../sleep.ts";
 import { maybeOfFlow } from "./maybe-of-flow.ts";
-import { linkedIfNeeded } from "../../open/linked-part.ts";
 import { addingFor, handBack } from "./hand-over.ts";
 import { otherConsumers } from "./other-consumers.ts";
 import type { ConsumerHandler } from "../consumer.ts";
@@ -229,7 +228,7 @@ export class Consumers<Env extends object> {
     const queue = queueWith(this.#wakerOfDrain(others.waker), {
       onDeadLetter,
       layer,
-      transport: linkedIfNeeded(parts, ofQueues.transport, wake),
+      transport: parts.flows?.linked(transport, wake),
     });
     const handle = (task: Task<never>) =>
       this.callSluiceHandler(handler, maybeOfFlow(task, parts.flows), env, tools);

@@ -13,7 +13,5 @@ export function maybeOfFlow<T>(task: Task<T>, flows: FlowsPart | undefined): Tas
 }
 
 const off: FlowCalls = {
-  async before() {
-    throw new SluiceError("unsupported", isOff("has no flows", "flows"));
-  },
+  before: () => Promise.reject(new SluiceError("unsupported", isOff("has no flows", "flows"))),
 };

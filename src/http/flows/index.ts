@@ -1,5 +1,5 @@
 /** The entry of flows: all that programs use, and the part that turns them on in a deployment or an app. */
-import { linked, linkedWaking } from "../../kernel/linked/linked-transport.ts";
+import { linkedWith } from "../../open/flows/linked-with.ts";
 import { flowSource } from "../../open/flows/flow-source.ts";
 import { flowsPart as sweepPart } from "../../features/flows/index.ts";
 import type { FlowsPart } from "./part.ts";
@@ -37,8 +37,7 @@ export type { FlowsPart } from "./part.ts";
  * @example export default sluice({ flows, consumers: [report.consumer(async (task) => send(await task.before()))] });
  */
 export const flows: FlowsPart = {
-  linked,
-  linkedWaking,
+  linked: linkedWith,
   sweepPart,
   flowSource,
   routes: async () => (await import("../routes/flows.ts")).flowRoutes,

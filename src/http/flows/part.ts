@@ -11,7 +11,7 @@ export interface FlowRoutes {
 }
 
 /** The code of flows, to turn them on. */
-export interface FlowsPart extends Required<LinkedPart>, SweptPart {
+export interface FlowsPart extends LinkedPart, SweptPart {
   /** Gives the tasks of a consumer what concerns their flows. */
   readonly flowSource: typeof flowSource;
   /** Its routes, which may be loaded at the first request to them. */

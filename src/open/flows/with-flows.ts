@@ -1,10 +1,9 @@
 import { invalidArgument } from "../../errors.ts";
 import { flowQueue, type QueueOfFlow } from "../../features/flows/index.ts";
-import { CheckedWaker } from "../../features/waking/index.ts";
-import { linked, linkedWaking } from "../../kernel/linked/linked-transport.ts";
 import { listOf, onlyOptions } from "../../kernel/options/validation.ts";
 import type { Queue } from "../queue.ts";
 import type { QueueOptions } from "../options.ts";
+import { linkedWith } from "./linked-with.ts";
 import { type FlowSource, flowSource } from "./flow-source.ts";
 
 export interface WithFlowsOptions {
@@ -37,9 +36,7 @@ export function withFlows<In, Out>(
   onlyOptions(options, ["queues"]);
   const { options: made, constructor: SameClass } = queue as unknown as MadeQueue<In, Out>;
   if (!made?.transport) throw invalidArgument("queue", "must be a Queue");
-  const waker = made.wake && new CheckedWaker(made.wake);
-  const transport = waker ? linkedWaking(made.transport, waker) : linked(made.transport);
-  const given = { ...made, transport };
+  const given = { ...made, transport: linkedWith(made.transport, made.wake) };
   const { schema: _, ...ofOthers } = given;
   const { queues = [] } = options;
   listOf(queues, "queues", Infinity);
