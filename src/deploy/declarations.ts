@@ -1,4 +1,4 @@
-import { applyQueues } from "./declared/apply-queues.ts";
+import { applyDeclared } from "./declared/apply-queues.ts";
 import { checkSchedules } from "./declared/check-schedules.ts";
 import { type DeclaredChanges, takesAway } from "./declared/declared-changes.ts";
 import { type DeclaredQueue, isDeclared, type QueueConsumer } from "./declared/define-queue.ts";
@@ -89,7 +89,7 @@ export class Declarations {
     if (this.#queues.size === 0 || performance.now() < this.#checkAt) return;
     try {
       const changes = new Map<string, DeclaredChanges>();
-      const { applied, deferred, failed } = await applyQueues(transport, [...this.#queues.values()], {
+      const { applied, deferred, failed } = await applyDeclared(transport, [...this.#queues.values()], {
         prefix,
         signal,
         onChanges: (queue, its) => void changes.set(queue, its),

@@ -53,12 +53,9 @@ test("a bundle has only the scripts that it can call", async () => {
 /** Code that a bundle has only if it is turned on. */
 const OPTIONAL = /\/dashboard\/|\/docs\/|\/repair\/deep-/;
 
-/**
- * The linked edition of the scripts, and what enqueues with a key need. Of `configure` there is only the linked edition:
- * it puts a queue in strict order.
- */
+/** The linked edition of the scripts, and what enqueues with a key need. */
 const LINKED_OR_DEBOUNCE =
-  /\/linked\/(?!configure)|linked\.gen|features\/(?:order|debounce)\/|lua\/enqueue-(?:debounced|throttled)/;
+  /\/linked\/|linked\.gen|features\/(?:order|debounce)\/|lua\/enqueue-(?:debounced|throttled)/;
 
 /** The part of it that knows how to mount what it gets. */
 const MOUNTS = "src/http/dashboard/mount.ts";

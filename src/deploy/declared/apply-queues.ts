@@ -12,8 +12,9 @@ import { type QueueChanges, queueChanges } from "../../operate/settings.ts";
 import { declarePartitions } from "../../features/partitions/operate.ts";
 import { exchangeByName, type ShardReplies } from "../../features/partitions/stored-maps.ts";
 import { declareScript } from "../../operate/operate-scripts.ts";
+import { configure } from "../../lua/linked/configure.gen.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import { type Transport, withPrefix } from "../../kernel/transport.ts";
+import { type Script, type Transport, withPrefix } from "../../kernel/transport.ts";
 import { DEFAULT_OPTIONS } from "../../kernel/options/default-options.ts";
 import { encodeChecked } from "../../kernel/enqueue/schema.ts";
 import { encrypted } from "../../features/encryption/index.ts";
@@ -42,6 +43,10 @@ export interface ApplyReport {
   readonly failed: readonly { readonly queue: string; readonly code: string; readonly message: string }[];
 }
 
+interface Applying extends ApplyOptions {
+  readonly script: Script | undefined;
+}
+
 /** The field of `tasks` that holds what was applied last. */
 const FIELD = "~declared";
 
@@ -54,13 +59,26 @@ const FIELD = "~declared";
  * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the report
  * @example await applyQueues(upstash(env), [emails, reports]);
  */
-export async function applyQueues(
+export function applyQueues(
   transport: Transport,
   queues: readonly DeclaredQueue[],
   given: ApplyOptions = {},
 ): Promise<ApplyReport> {
+  return applyDeclared(transport, queues, given, configure);
+}
+
+/**
+ * Does what `applyQueues` does, for deployments.
+ * @param script that changes settings. The plain edition sets no strict order, unless the transport brings the linked one
+ */
+export async function applyDeclared(
+  transport: Transport,
+  queues: readonly DeclaredQueue[],
+  given: ApplyOptions,
+  script?: Script,
+): Promise<ApplyReport> {
   onlyOptions(given, ["prefix", "signal", "onChanges", "now"]);
-  const options = withPrefix(transport, given);
+  const options: Applying = { ...withPrefix(transport, given), script };
   const applied: string[] = [];
   const deferred: string[] = [];
   const failed: ApplyReport["failed"][number][] = [];
@@ -106,7 +124,7 @@ async function apply(
   transport: Transport,
   queue: DeclaredQueue,
   stored: string,
-  options: ApplyOptions,
+  options: Applying,
 ): Promise<"applied" | "unchanged" | "deferred"> {
   const { name, schedules } = queue;
   const settings = settingsOf(queue);
@@ -175,7 +193,7 @@ async function write(
   transport: Transport,
   queue: DeclaredQueue,
   before: Names,
-  { prefix, signal, now, onChanges }: ApplyOptions,
+  { prefix, signal, now, onChanges, script }: Applying,
   changed: DeclaredChanges,
 ): Promise<void> {
   const { name, partitions, settings, schedules, options } = queue;
@@ -195,7 +213,7 @@ async function write(
     const own = operatedQueue(opened(open.definition, open.options));
     const items = queueChanges(changes);
     const from = onChanges && (await readQueueSettings(own, { signal }));
-    const to = await configureQueue(own, items, { signal });
+    const to = await configureQueue(own, items, { signal }, script);
     changed.settings = from && changedSettings(changes, from, to);
   }
   const timetable = open.schedules();
