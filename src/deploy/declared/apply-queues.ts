@@ -2,6 +2,8 @@ import { configureQueue, readQueueSettings } from "../../operate/configure.ts";
 import { operatedQueue } from "../../open/operated-store.ts";
 import { opened } from "../../open/options.ts";
 import { errorAt, messageOf, newerSchema, SluiceError } from "../../errors.ts";
+import { schedules } from "../../open/schedules/index.ts";
+import type { SchedulesPart } from "../../open/schedules/part.ts";
 import { opening } from "../../open/opening.ts";
 import { pick } from "../../pick.ts";
 import { decodeValue } from "../../kernel/record/codec.ts";
@@ -43,9 +45,15 @@ export interface ApplyReport {
   readonly failed: readonly { readonly queue: string; readonly code: string; readonly message: string }[];
 }
 
-interface Applying extends ApplyOptions {
-  readonly script: Script | undefined;
+/** What declarations are applied with. */
+interface Means {
+  /** Changes settings. @default the plain edition, which sets no strict order, unless the transport brings the linked one */
+  readonly script?: Script | undefined;
+  /** The code of schedules, if they are on. */
+  readonly schedules: SchedulesPart | undefined;
 }
+
+type Applying = ApplyOptions & Means;
 
 /** The field of `tasks` that holds what was applied last. */
 const FIELD = "~declared";
@@ -64,21 +72,20 @@ export function applyQueues(
   queues: readonly DeclaredQueue[],
   given: ApplyOptions = {},
 ): Promise<ApplyReport> {
-  return applyDeclared(transport, queues, given, configure);
+  return applyDeclared(transport, queues, given, { script: configure, schedules });
 }
 
 /**
  * Does what `applyQueues` does, for deployments.
- * @param script that changes settings. The plain edition sets no strict order, unless the transport brings the linked one
  */
 export async function applyDeclared(
   transport: Transport,
   queues: readonly DeclaredQueue[],
   given: ApplyOptions,
-  script?: Script,
+  means: Means,
 ): Promise<ApplyReport> {
   onlyOptions(given, ["prefix", "signal", "onChanges", "now"]);
-  const options: Applying = { ...withPrefix(transport, given), script };
+  const options: Applying = { ...withPrefix(transport, given), ...means };
   const applied: string[] = [];
   const deferred: string[] = [];
   const failed: ApplyReport["failed"][number][] = [];
@@ -193,11 +200,11 @@ async function write(
   transport: Transport,
   queue: DeclaredQueue,
   before: Names,
-  { prefix, signal, now, onChanges, script }: Applying,
+  { prefix, signal, now, onChanges, script, schedules: part }: Applying,
   changed: DeclaredChanges,
 ): Promise<void> {
   const { name, partitions, settings, schedules, options } = queue;
-  const open = opening({ transport, prefix, now })(queue);
+  const open = opening({ transport, prefix, now, schedules: part })(queue);
   // Before the settings, whose limits are spread over the partitions.
   if (partitions !== undefined || before.settings.includes("partitions")) {
     await declarePartitions({ name, prefix, transport, now, signal }, partitions ?? 1);
@@ -216,8 +223,10 @@ async function write(
     const to = await configureQueue(own, items, { signal }, script);
     changed.settings = from && changedSettings(changes, from, to);
   }
+  const removed = before.schedules.filter((one) => !Object.hasOwn(schedules, one));
+  if (removed.length + Object.keys(schedules).length === 0) return;
   const timetable = open.schedules();
-  for (const schedule of before.schedules.filter((one) => !Object.hasOwn(schedules, one))) {
+  for (const schedule of removed) {
     const { ok } = await timetable.remove(schedule, { signal });
     if (ok) changed.removed = [...(changed.removed ?? []), schedule];
   }
