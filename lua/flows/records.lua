@@ -32,11 +32,15 @@ newer = (function(inner)
 end)(newer)
 
 parse_fixed = (function(inner)
+  -- Each record is parsed several times in a row.
+  local last, parsed
   return function(fixed)
-    if string.sub(fixed, 1, 2) == '2;' then
-      fixed = '1' .. string.sub(first_line(fixed), 2)
+    if string.sub(fixed, 1, 2) ~= '2;' then
+      return inner(fixed)
+    elseif fixed ~= last then
+      last, parsed = fixed, inner('1' .. string.sub(first_line(fixed), 2))
     end
-    return inner(fixed)
+    return parsed
   end
 end)(parse_fixed)
 

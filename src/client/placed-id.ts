@@ -19,9 +19,9 @@ export async function placedId(
   const derived = key !== undefined && (await derivedTaskIds(queue as string, key))(index as number);
   const id = derived || generated;
   const place = dedup?.key ?? group;
-  if (id === undefined || place === undefined) return id;
   // The server refuses a key that is no text.
-  const slot = slotOf(String(place));
+  if (id === undefined || typeof place !== "string") return id;
+  const slot = slotOf(place);
   let tag = 0;
   while (slotOf(String(tag)) !== slot) tag++;
   return `${id}{${tag}}`;

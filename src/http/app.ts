@@ -34,6 +34,12 @@ import type { App, Services, Variables } from "./services.ts";
 
 const OFF = isOff("has no routes for operators", "operations");
 
+const NO_FLOWS = isOff("has no flows", "flows");
+
+/** The paths of the routes of flows. */
+const flowPaths = ["/v1/flows", "/v1/flows/*", "/v1/queues/:queue/tasks/:id/before"];
+const ofFlows = /^\/v1\/(?:flows(?:\/|$)|queues\/[^/]+\/tasks\/[^/]+\/before$)/;
+
 const NEITHER = "The server has neither SLUICE_TOKENS nor CRON_SECRET.";
 
 /** Paths that need no token. */
@@ -168,16 +174,22 @@ export function createApp(options: AppOptions): App {
     docsRoutes(app, services);
     if (typeof flowRoutes === "function") {
       const newAppWith = (its: FlowRoutes) => newApp(given, authenticator, its);
-      loadRoutes(app, ["/v1/flows", "/v1/flows/*"], flowRoutes, newAppWith);
+      loadRoutes(app, flowPaths, flowRoutes, newAppWith);
     } else flowRoutes?.mount(app, services);
     if (typeof given === "function") {
       const newAppWith = (its: Operations) => newApp(its, authenticator, flowRoutes);
       loadRoutes(app, ["/v1/*", "/metrics"], given, newAppWith);
     } else given?.mount(app, services);
 
+    /** What turns on the routes of the path, if they are off. */
+    const hintOf = (path: string): string | undefined => {
+      if (ofFlows.test(path)) return flowRoutes === undefined ? NO_FLOWS : undefined;
+      return given === undefined && /^\/(?:v1\/|metrics$)/.test(path) ? OFF : undefined;
+    };
+
     app.notFound((c) => {
       const methods = methodsOf(app.routes, c.req.path);
-      const hint = given === undefined && /^\/(?:v1\/|metrics$)/.test(c.req.path) ? OFF : undefined;
+      const hint = hintOf(c.req.path);
       if (methods.length === 0) throw new Problem("no_route", { detail: hint });
       if (c.req.method !== "OPTIONS") throw methodNotAllowed(methods, hint);
       // No CORS headers: browsers on other origins are refused.

@@ -14,7 +14,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -32,6 +32,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -51,20 +52,79 @@ import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
 import { $DV } from "./parts/remaining.gen.ts";
 import { $DW, $FS } from "./parts/places-left.gen.ts";
 import { $DX, $EH } from "./parts/exceeds-max-pending.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
+const $KK = `local function KK(a,b,c)
+local d,e,f=false,{},{}
+for j=c+1,#b,3 do
+local k,l,m=unpack(b,j,j+2)
+if l=='~'then
+FK(a,'HSET tasks',k,m)
+elseif l=='~l'then
+local n,o=string.match(k,'^(~F:[^ ]+) (.*)$')
+local p=redis.call('HGET',a.keys.tasks,n)
+if p and not string.find(','..p..',',','..o..',',1,true)then
+FK(a,'HSET tasks',k,m)
+FK(a,'HSET tasks',n,p..','..o)
+end
+elseif string.sub(l,1,1)=='~'then
+if l=='~x'then
+FK(a,'HSET tasks',k,m)
+end
+FK(a,'ZADD expiry',KM,k)
+else
+local n='2;'..AH(a.now)..m
+local o=GL(n,nil)
+f[#f+1]={id=k,edges=l,fixed=n,task=o}
+AK(e,l==''and o or nil)
+end
+end
+CS(a,e)
+for j,k in ipairs(f)do
+local l,m,n=k.id,k.task,k.edges
+FK(a,'HSET tasks',l,k.fixed)
+BZ(a,'enqueued',l)
+local o=tonumber(GG(k.fixed).flow_delay or 0)
+m.flow_delay=o>0 and AH(o)or nil
+if n~=''then
+local p,q=string.gsub(n,'[cer]','')
+m.edges=AH(q)..',0,'..n
+FK(a,'ZADD delayed',KO(m),l)
+FK(a,'HSET tasks','.'..l,GO(m,''))
+elseif o>0 then
+FK(a,'ZADD delayed',HH(m,a.now+o),l)
+FK(a,'HSET tasks','.'..l,GO(m,''))
+else
+X(a,l,m,'back')
+d=true
+end
+end
+return#f,d
+end
+`;
+const $KL = `local function KL(a,b,c,d)
+FK(a,'HSET tasks','~nodes',AH(tonumber(c or 0)+d))
+FR(a)
+local e=FS(a,{['~stats']=b,['~nodes']=c})
+if not e then
+FT(a)
+end
+return e
+end
+`;
 export const addFlow: Script = {
   name: "addFlow",
   get source() {
@@ -78,70 +138,43 @@ local g=KEYS[7]
 local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
-local k=ARGV
-local l,m=3,3
+local k=ARGV[4]
+local l=ARGV
+local m=4
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g)
 ${$AH}${$FN}${$FO}${$AI}${$AJ}local o=FO(n,AJ(h))
-local p=redis.call('HMGET',f,'~set','~stats','~wake','~ghosts','~dropped','~nodes')
-${$DG}${$GA}${$DI}${$DL}${$FP}${$FP_}${$GA_}if FP(o,p[1],p[2])then
+local p=l[m+1]
+local q=redis.call('HMGET',f,'~set','~stats','~wake','~ghosts','~dropped','~nodes',p)
+${$DG}${$GA}${$DI}${$DL}${$FP}${$FP_}${$GA_}if FP(o,q[1],q[2])then
 return{'newer_schema'}
 end
-local q=redis.call('HGET',f,k[l+1])
-if q then
-${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FY}${$GC_}${$GD_}${$GE_}${$GG_}${$GJ_}${$GL_}local r=GL(q,redis.call('HGET',f,'.'..k[l+1]))
+if q[7]and string.sub(p,1,1)~='~'then
+${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FY}${$GC_}${$GD_}${$GE_}${$GG_}${$GJ_}${$GL_}local r=GL(q[7],redis.call('HGET',f,'.'..p))
 return{'ok',0,r.producer_token==j and 1 or 0}
 end
-local r,s,t=false,{},{}
-${$GB}${$AK}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FJ}${$FK}${$FY}${$KK}${$GC_}${$GD_}${$GE_}${$GG_}${$GJ_}${$GL_}for x=l+1,#k,m do
-local y,z,aa=unpack(k,x,x+m-1)
-if z=='~'then
-FK(o,'HSET tasks',y,aa)
-if string.sub(y,1,3)=='~x:'then
-FK(o,'ZADD expiry',KK,y)
+local r={}
+${$AK}for v=m+1,#l,3 do
+AK(r,l[v+1]=='~s'and l[v]or nil)
 end
-else
-local ab='2;'..AH(o.now)..aa
-local ac=GL(ab,nil)
-t[#t+1]={id=y,edges=z,fixed=ab,task=ac}
-AK(s,z==''and ac or nil)
+${$AG}${$AP}for v,w in ipairs(AP('ZMSCORE',g,r))do
+if not w then
+return{'lost'}
 end
 end
-${$CZ}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}CS(o,s)
-${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$HH}${$X_}${$KL}${$KM}${$GM_}${$GO_}for x,y in ipairs(t)do
-local z,aa,ab=y.id,y.task,y.edges
-FK(o,'HSET tasks',z,y.fixed)
-BZ(o,'enqueued',z)
-local ac=tonumber(GG(y.fixed).flow_delay or 0)
-aa.flow_delay=ac>0 and AH(ac)or nil
-if ab~=''then
-local ad,ae=string.gsub(ab,'[ce]','')
-aa.edges=AH(ae)..',0,'..ab
-FK(o,'ZADD delayed',KM(aa),z)
-FK(o,'HSET tasks','.'..z,GO(aa,''))
-elseif ac>0 then
-FK(o,'ZADD delayed',HH(aa,o.now+ac),z)
-FK(o,'HSET tasks','.'..z,GO(aa,''))
-else
-X(o,z,aa,'back')
-r=true
-end
-end
-local u={['~ghosts']=p[4],['~dropped']=p[5]}
+${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FY}${$HH}${$KE}${$CS_}${$X_}${$KM}${$KN}${$KO}${$KK}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t=KK(o,l,m)
+local u={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
-${$FL}${$DV}${$DW}${$DX}${$EH}if DX(o.settings,n,u,EH(o))then
+${$FL}${$DV}${$DW}${$DX}${$EH}if k=='1'and DX(o.settings,n,u,EH(o))then
 return{'full'}
 end
-FK(o,'HSET tasks','~nodes',AH(tonumber(p[6]or 0)+#t))
-${$AM}${$AA}${$AL}${$CO}${$CR}${$AE}${$CC}${$FR}${$AE_}FR(o)
-${$AN}${$AS}${$FS}local v=FS(o,{['~stats']=p[2],['~nodes']=p[6]})
+${$AF}${$AM}${$AA}${$AL}${$CO}${$CR}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$FS}${$GW}${$HJ_}${$AE_}${$KL}${$KQ}${$FI_}${$HJ__}${$FT_}local v=KL(o,q[2],q[6],s)
 if v then
 return v
 end
-${$AF}${$AO}${$AU}${$FX}${$GP}${$GQ}${$CB}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$HJ_}${$KO}${$FI_}${$HJ__}${$FT_}FT(o)
-${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and r and JT(f,{p[3],p[1]},o.now,i)
-return{'ok',w and 1 or 0,1}
+${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and t and JT(f,{q[3],q[1]},o.now,i)
+return{'ok',w and 1 or 0,2}
 `;
   },
-  sha1: "6dcf509dd44973a3aada4a0ae316107dd23a4eee",
-  keyLockingSha1: "3cde5337bb0c2e39a5660c4ceb02fe8fa9fcfbbb",
+  sha1: "2cf2c05865e7eb748a8e77a0e4f06b97589b1c6f",
+  keyLockingSha1: "f746a896e4230ff3d6f9192ab14a7ccb191f40be",
 };

@@ -15,7 +15,7 @@ import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -35,6 +35,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -57,6 +58,7 @@ import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $HL } from "./parts/revoke.gen.ts";
 import { $DM } from "./parts/newer-settings.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
 import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
 import { $HO, $HP, $HQ, $HT, $HV, $HW, $HX, $HZ, $IB, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $JM, $KG, $JH_, $JI_ } from "./parts/rare.gen.ts";
@@ -67,11 +69,11 @@ import { $JN } from "./parts/repair-entries.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -139,10 +141,10 @@ AK(v,y[ac])
 HS(p,'two_places',x.id)
 end
 end
-${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$GU}${$HP}${$HT}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$KG}${$JH_}${$JI_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local x=JN(p,u,w)or IE(p,v)
+${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$GW}${$GU}${$HP}${$HT}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$KG}${$JH_}${$JI_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local x=JN(p,u,w)or IE(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "247323209c578592025fe6c39e747bf78bf1ca8c",
-  keyLockingSha1: "d99373dc19014a555c196fa27301d7e40efd9889",
+  sha1: "96446d60bc5550617b8b5139a4182fd963d71b87",
+  keyLockingSha1: "7fda72924045dc4ca3e16d13a0701e2593dad654",
 };

@@ -311,6 +311,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "3fdb998d5cfa60a375934cda1c4fde61d6b2d16b",
-  keyLockingSha1: "90867b3c27b7615bbc8797c15bedf62edbe871cc",
+  sha1: "fd585f2eaa44e2def203ca2128f7a27356def632",
+  keyLockingSha1: "ca724080d32403bd5dd4c2b273542b5fc6184ba2",
 };

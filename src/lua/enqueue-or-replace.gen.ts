@@ -14,7 +14,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -38,6 +38,7 @@ import { $AB } from "./parts/refund.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
@@ -61,25 +62,26 @@ import { $DV } from "./parts/remaining.gen.ts";
 import { $DW, $FS } from "./parts/places-left.gen.ts";
 import { $DX, $EH } from "./parts/exceeds-max-pending.gen.ts";
 import { $DY, $DZ, $EB, $EC, $ED, $EE, $EF, $GT, $EG, $JU } from "./parts/enqueue-fields.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GH_ } from "./parts/has-payload-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KP, $KQ, $KR, $KT } from "./parts/key-fields.gen.ts";
-import { $KS, $KU, $KV, $KW, $KX, $KZ, $LA } from "./parts/outcomes.gen.ts";
-import { $LB, $LC, $LD, $LE } from "./parts/find-task.gen.ts";
+import { $KR, $KS, $KT, $KV } from "./parts/key-fields.gen.ts";
+import { $KU, $KW, $KX, $KY, $KZ, $LB, $LC } from "./parts/outcomes.gen.ts";
+import { $LD, $LE, $LF, $LG } from "./parts/find-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -100,34 +102,34 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 ${$AV}local p=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KP}${$KQ}${$KV}local q,r=KV(p,i,'~I:'..l,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KR}${$KS}${$KX}local q,r=KX(p,i,'~I:'..l,l,m,n,o,k)
 if not q then
 return r
 end
 local s,t=q.draft,q.plan.now
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KS}${$KU}${$KW}${$KZ}local u,v,w=KZ(q,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KU}${$KW}${$KY}${$LB}local u,v,w=LB(q,j)
 if u then
 return u
 elseif k=='?'and not w then
 return{'unknown'}
 elseif w then
-${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LB}local x,y=LB(q,l,nil)
+${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LD}local x,y=LD(q,l,nil)
 if y then
 return y
 elseif not x or x.has_begun then
-${$DH}${$KR}${$KT}${$KX}return KX(q,j,'d',l,0,t)
+${$DH}${$KT}${$KV}${$KZ}return KZ(q,j,'d',l,0,t)
 end
 local z=x.due>t
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LC}${$LD}${$LE}LD(q,x,LE(x,s.fixed),s.due)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LE}${$LF}${$LG}LF(q,x,LG(x,s.fixed),s.due)
 local aa,ab=q.plan,z and s.due<=t and 1 or 0
 ${$DV}${$DW}${$DX}if DX(aa.settings,p,q.stored,ab)then
 return{'full'}
 end
-${$DH}${$KR}${$KT}${$KX}return KX(q,j,'r',l,s.due,t)
+${$DH}${$KT}${$KV}${$KZ}return KZ(q,j,'r',l,s.due,t)
 end
-${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LA}return LA(q,v,0)or KW(q,j,'created',l,s.due)
+${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LC}return LC(q,v,0)or KY(q,j,'created',l,s.due)
 `;
   },
-  sha1: "23538f7724f16a609bdfec0b2b0a61beb88bf60f",
-  keyLockingSha1: "a26da6bc4b7a75e2a40e0abc983685cbd0d6f725",
+  sha1: "81939c5061c5005d5299b1cdda57710308642a04",
+  keyLockingSha1: "5ac50b1b963994a0dc6a8c9268fccc94f1bc0ce4",
 };

@@ -14,7 +14,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -35,6 +35,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
@@ -57,21 +58,22 @@ import { $DV } from "./parts/remaining.gen.ts";
 import { $DW, $FS } from "./parts/places-left.gen.ts";
 import { $DX, $EH } from "./parts/exceeds-max-pending.gen.ts";
 import { $DY, $DZ, $EB, $EC, $ED, $EE, $EF, $GT, $EG, $JU } from "./parts/enqueue-fields.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KP, $KQ, $KR, $KT } from "./parts/key-fields.gen.ts";
-import { $KS, $KU, $KV, $KW, $KX, $KZ, $LA } from "./parts/outcomes.gen.ts";
+import { $KR, $KS, $KT, $KV } from "./parts/key-fields.gen.ts";
+import { $KU, $KW, $KX, $KY, $KZ, $LB, $LC } from "./parts/outcomes.gen.ts";
 
 export const enqueueThrottled: Script = {
   name: "enqueueThrottled",
@@ -96,12 +98,12 @@ local q=ARGV[9]
 local r=ARGV[10]
 local s=ARGV[11]
 ${$AV}local t=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KP}${$KQ}${$KV}local u,v=KV(t,i,'~T:'..p,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KR}${$KS}${$KX}local u,v=KX(t,i,'~T:'..p,l,m,n,o,k)
 if not u then
 return v
 end
 local w,x,y=u.draft,u.key,u.plan.now
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KS}${$KU}${$KW}${$KZ}local z,aa,ab=KZ(u,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KU}${$KW}${$KY}${$LB}local z,aa,ab=LB(u,j)
 if z then
 return z
 elseif k=='?'then
@@ -115,7 +117,7 @@ local af,ag=DR(ac,ad,ae,0)
 local ah,ai,aj=DQ(ac)
 if ab or(s=='drop'and(af<1 or ae>y))then
 local ak=ae+ai+2*aj
-${$DH}${$KR}${$KT}${$KX}return KX(u,j,'d',ab and l or x.id,0,ak)
+${$DH}${$KT}${$KV}${$KZ}return KZ(u,j,'d',ab and l or x.id,0,ak)
 elseif af<1 then
 ae=ag
 end
@@ -125,13 +127,13 @@ x.last_at=AH(ae)
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
-${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LA}local an=LA(u,aa,0)
+${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LC}local an=LC(u,aa,0)
 if an then
 return an
 end
-${$DH}${$KR}${$KT}${$KX}return KX(u,j,nil,l,w.due,ae+ai+2*aj)
+${$DH}${$KT}${$KV}${$KZ}return KZ(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "c133c92dc08e82d476edd4a5e8bb646de1cfb4f0",
-  keyLockingSha1: "52e23af1a5708c98958d39333df3d33fcaf24932",
+  sha1: "58d836e1614eb26b09e7f350c75e443c4e1c627e",
+  keyLockingSha1: "4d87a3ff6221de284590dfe8e97f22bcaddc177c",
 };

@@ -308,6 +308,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "8a500b9d9e92dfb60086e03324ded8b9876a2bee",
-  keyLockingSha1: "3e4d1863a20b079611fec8b5295ba06d376d2735",
+  sha1: "27de51ad8c0cb211d41a18139ebb8fbf70f05633",
+  keyLockingSha1: "7d531e203cd299a7d6b91b6d63225c8ee2eaa50f",
 };

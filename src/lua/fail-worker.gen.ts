@@ -15,7 +15,7 @@ import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -34,6 +34,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -56,15 +57,16 @@ import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $HL } from "./parts/revoke.gen.ts";
 import { $JW } from "./parts/lost-for.gen.ts";
 import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -104,7 +106,7 @@ k
 )
 ${$AH}${$AI}${$AJ}local q=AJ(l)
 local r={'ok',0,0,0,0}
-${$DG}${$GB}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FN}${$FO}${$DI}${$DL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$JW}${$KB}${$KC}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t,u,v,w=
+${$DG}${$GB}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FN}${$FO}${$DI}${$DL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$JW}${$KB}${$KC}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t,u,v,w=
 KC(p,m,q,tonumber(n),r,'taken_back')
 if v then
 return v
@@ -138,6 +140,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "9766e2d59bd3e24f7cad33f7a85ce64f369ae058",
-  keyLockingSha1: "f58b6d1d1a8ded18d5023e95d6026e2c38dd893f",
+  sha1: "dd6296c5852edee390bcd8719eead6184f37c632",
+  keyLockingSha1: "28a6f5f6db8e07a8aaa28ba3772a2fceecd465e2",
 };

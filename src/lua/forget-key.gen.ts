@@ -13,7 +13,7 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $DH } from "./parts/format-named.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
-import { $KP, $KQ, $KR, $KT } from "./parts/key-fields.gen.ts";
+import { $KR, $KS, $KT, $KV } from "./parts/key-fields.gen.ts";
 
 export const forgetKey: Script = {
   name: "forgetKey",
@@ -29,24 +29,24 @@ local k=redis.call('HMGET',a,unpack(j))
 ${$GA}${$GA_}if GA(k[1])or GA(k[2])or GA(k[3])then
 return{'newer_schema'}
 end
-${$DG}${$KP}${$KQ}local l=KQ(k[1])
+${$DG}${$KR}${$KS}local l=KS(k[1])
 local m=string.match(l.calls,' '..string.gsub(e,'%-','%%-')..'=f(%d)')
 if m then
 return{'ok',tonumber(m)}
 end
-${$AK}${$AF}${$AL}${$DH}${$KR}for q,r in ipairs(j)do
-local s=KQ(k[q])
+${$AK}${$AF}${$AL}${$DH}${$KT}for q,r in ipairs(j)do
+local s=KS(k[q])
 if s.id~=''or s.used then
 g=1
 end
 if q>1 and k[q]then
-AK(h,r,KR({id='',calls=s.calls}))
+AK(h,r,KT({id='',calls=s.calls}))
 AK(i,AH(f+AF),r)
 end
 end
 local n={id='',calls=l.calls}
-${$KT}KT(n,e,'f',AH(g),64000)
-AK(h,j[1],KR(n))
+${$KV}KV(n,e,'f',AH(g),64000)
+AK(h,j[1],KT(n))
 AK(i,AH(f+AF),j[1])
 ${$AS}${$AU}local o=AU(a,h)
 if o then
@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "e32ab2e1038a8401d37792b8b13231c974155588",
-  keyLockingSha1: "a559aecfd10d09f2eb105b4ce8da7db401da8e3d",
+  sha1: "ee70b96a1b0cf191b96fbda9a8a92f321c3854a5",
+  keyLockingSha1: "2eeee92e2a8e402c813084b9b1889a0c25f44bf6",
 };

@@ -116,6 +116,6 @@ end
 return w
 `;
   },
-  sha1: "3e306f322555016b70641f156ebb7c9046f85070",
-  keyLockingSha1: "0bda46d55ed3c7d84d824159fc363794697051ca",
+  sha1: "59773a1d2efd5d1441fcf920605acd8f1745b8a8",
+  keyLockingSha1: "ef295880a55c9a2634c7b204422be4b84bdf62e3",
 };

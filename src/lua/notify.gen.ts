@@ -12,7 +12,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -30,6 +30,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -45,14 +46,15 @@ import { $HH } from "./parts/score-when-due.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -79,7 +81,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$KE}${$CS_}${$X_}${$HJ_}${$KK}${$KL}${$KM}${$KO}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KO.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$KM}${$KN}${$KO}${$KQ}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KQ.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$GA}${$FP}${$FP_}${$GA_}if FP(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -88,12 +90,12 @@ local t=0
 for x=m+1,#l,n do
 local y,z,aa,ab=unpack(l,x,x+n-1)
 if p.nodes[y].found then
-KO.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
+KQ.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
 t=t+1
 end
 end
-KO.follow_changes(p)
+KQ.follow_changes(p)
 ${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$CC}${$FR}${$FI}${$FM}${$FT}${$AE_}${$FI_}${$FT_}local u=FT(p)
 if u then
 return u
@@ -101,9 +103,9 @@ end
 ${$JO}${$JP}${$JR}${$JQ}${$JT}local v=k~=''
 and redis.call('EXISTS',a,b)>0
 and JT(g,{r[3],r[1]},p.now,k)
-return{'ok',v and 1 or 0,t,unpack(KO.outbox)}
+return{'ok',v and 1 or 0,t,unpack(KQ.outbox)}
 `;
   },
-  sha1: "94cb9fc96cca52481b01a61f787bc795b946ae1f",
-  keyLockingSha1: "5b3ef2d99113ec3c024c7261d63de874c5379283",
+  sha1: "61f7d7a91ee0c060c49b58ad5cb71ef8889b88cc",
+  keyLockingSha1: "2be51258e6ea6a4fd065f92e7862e7132501e78f",
 };

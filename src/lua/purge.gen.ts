@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DG } from "./parts/parse-named.gen.ts";
 import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $I, $KN } from "./parts/zset-of-state.gen.ts";
+import { $I, $KP } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CZ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
@@ -19,7 +19,7 @@ import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -42,6 +42,7 @@ import { $AB } from "./parts/refund.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -59,13 +60,14 @@ import { $FY } from "./parts/first-line.gen.ts";
 import { $HH } from "./parts/score-when-due.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -104,7 +106,7 @@ local m=ARGV[5]
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g,h)
 ${$AH}${$AI}${$AJ}local o,p=AJ(i),tonumber(k)
 n.blocked=e
-${$KK}${$KL}${$KN}local q,r=KN(j)
+${$KM}${$KN}${$KP}local q,r=KP(j)
 if j=='blocked'then
 ${$HD}p=math.min(p,HD)
 end
@@ -114,7 +116,7 @@ or j=='rejected'and GB.rejected
 or GB.waiting
 local u=t~=GB.waiting
 local v={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CZ}${$O}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$R}${$FN}${$FO}${$DI}${$DL}${$FP}${$FQ}${$HD}${$S}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$DB}${$AB}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$DD}${$DE}${$DF}${$HH}${$FV}${$FW}${$HJ}${$KE}${$FP_}${$CS_}${$X_}${$HJ_}${$AB_}${$AE_}${$T_}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${$GS_}local function w(x,y)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CZ}${$O}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$R}${$FN}${$FO}${$DI}${$DL}${$FP}${$FQ}${$HD}${$S}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$DB}${$AB}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$DD}${$DE}${$DF}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HJ_}${$AB_}${$AE_}${$T_}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${$GS_}local function w(x,y)
 local z=x==b and s.group
 local aa,ab=
 {},
@@ -235,6 +237,6 @@ end
 return aa or v
 `;
   },
-  sha1: "a30a9421a6987bb23dec04a6073beda9f7049155",
-  keyLockingSha1: "13f9ce289999e6aef7f25f7f5911247a04fc5e2a",
+  sha1: "6d7d0a7fe163dc92397461282c5519021a425e7c",
+  keyLockingSha1: "36b5d90b16cc507520868ea7020390c0479784f7",
 };

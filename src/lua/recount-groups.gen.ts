@@ -15,7 +15,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -34,6 +34,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -52,15 +53,16 @@ import { $FZ } from "./parts/read-first-lines.gen.ts";
 import { $HH } from "./parts/score-when-due.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
 import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
 import { $IY, $IZ, $JA, $JB, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -117,7 +119,7 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CZ}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$AA}${$AL}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FZ}${$HH}${$FV}${$FW}${$HJ}${$GU}${$HS}${$HU}${$JA}${$JB}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}for x=1,#t,HD do
+${$CZ}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$AA}${$AL}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FZ}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$HS}${$HU}${$JA}${$JB}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}for x=1,#t,HD do
 CS(n,{unpack(t,x,math.min(x+HD-1,#t))})
 for ab=x,math.min(x+HD-1,#t)do
 local ac=o[ab]
@@ -147,6 +149,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "6a432e0dafe9b607f5e143a908425dde080531ea",
-  keyLockingSha1: "bafafbcafa39954f7b5f09fd095808cc025dd3d8",
+  sha1: "0342da3e93d01f4c24dcc17520a108ac3ae58812",
+  keyLockingSha1: "69947e9ee1907c547f54440d62346c774d3738da",
 };

@@ -18,7 +18,7 @@ import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -36,6 +36,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -54,15 +55,16 @@ import { $HI } from "./parts/wait-again.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -132,7 +134,7 @@ elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CZ}${$AK}${$GA}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$HI}${$FV}${$FW}${$HJ}${$KE}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}local function af(ag,ah,ai,aj)
+${$CZ}${$AK}${$GA}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$HI}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$HI__}${$FT_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}local function af(ag,ah,ai,aj)
 CS(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
@@ -188,6 +190,6 @@ end
 return am
 `;
   },
-  sha1: "e06b6a8b52c5cbb3e0ab2944245d39c0f7f145c9",
-  keyLockingSha1: "d816cb18a83061e07c18d345ca79b906a0fe7fb0",
+  sha1: "2bed84f359587ac290d5fe8219fc17d972553c56",
+  keyLockingSha1: "e172e5650d671bea12f12f953eb1b2cb8f03fd12",
 };

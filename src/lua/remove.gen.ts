@@ -14,7 +14,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -35,6 +35,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -50,12 +51,13 @@ import { $FY } from "./parts/first-line.gen.ts";
 import { $HH } from "./parts/score-when-due.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -90,9 +92,9 @@ return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
 ${$CZ}${$AK}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}${$T_}${$GM_}${$GO_}${$GS_}T(j,i,n)
-${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
+${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
 `;
   },
-  sha1: "aa7e3bd268582e9f3254f376ddeba6f8b7bea338",
-  keyLockingSha1: "059aa8db05c4778cda42e2a006928c3db359fead",
+  sha1: "64bdeee8f218b74dbf510658b15beb8916f29811",
+  keyLockingSha1: "64ad9daa6b3b4aaa6935fa2af74d602a813eba5b",
 };

@@ -11,7 +11,7 @@ import { $GE, $GF } from "./parts/texts.gen.ts";
 import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -29,6 +29,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -49,6 +50,7 @@ import { $DH } from "./parts/format-named.gen.ts";
 import { $DJ, $DK } from "./parts/shares.gen.ts";
 import { $DM } from "./parts/newer-settings.gen.ts";
 import { $DN } from "./parts/format-settings.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
 import { $HY, $IA, $IC, $JD, $JC } from "./parts/set-aside.gen.ts";
 import { $ID } from "./parts/write-repairs.gen.ts";
@@ -57,9 +59,9 @@ import { $IU, $IV, $IW, $IX, $IX_ } from "./parts/pairs.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -120,7 +122,7 @@ IA(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HS(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
+${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$GW}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IU)))do
 s[w+2]=tonumber(x or 0)
@@ -129,6 +131,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "400ace961ab78361c95643d13257e2694dfb50c8",
-  keyLockingSha1: "c39b16c7cc383c242b8167ac31593d1f3290f361",
+  sha1: "948839b7217ba5973541de26ad7302af79048672",
+  keyLockingSha1: "b328667335d3eca9c32aae6b6739ead33e958c10",
 };

@@ -15,7 +15,7 @@ import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -35,6 +35,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -62,6 +63,7 @@ import { $DH } from "./parts/format-named.gen.ts";
 import { $DJ, $DK } from "./parts/shares.gen.ts";
 import { $DM } from "./parts/newer-settings.gen.ts";
 import { $DN } from "./parts/format-settings.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
 import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
 import { $HO, $HP, $HQ, $HT, $HV, $HW, $HX, $HZ, $IB, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $JM, $KG, $JH_, $JI_ } from "./parts/rare.gen.ts";
@@ -75,11 +77,11 @@ import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -149,7 +151,7 @@ local z,aa=IT(q,y[2])
 r=aa
 return y[1],z
 end
-${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$GR}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$HJ}${$HL}${$GU}${$HO}${$HP}${$HQ}${$HW}${$HX}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$JH_}${$JI_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function y(z,aa)
+${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$GR}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$HJ}${$HL}${$GW}${$GU}${$HO}${$HP}${$HQ}${$HW}${$HX}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$JH_}${$JI_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function y(z,aa)
 local ab,ac=HX(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -205,6 +207,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "00026be45bc0b6329e756f9ffb3996aa31ecc735",
-  keyLockingSha1: "cb617947456a7aacd37065334374761b33880d60",
+  sha1: "4d81394c4181bfe6051800673d71d3a5b675b4eb",
+  keyLockingSha1: "cb705988d99cccd43981d419aa2b25345bf2ae42",
 };

@@ -15,7 +15,7 @@ import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -36,6 +36,7 @@ import { $CG } from "./parts/read-score.gen.ts";
 import { $DC, $AD, $AT, $AZ, $BA, $BB, $ET, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BT, $DT, $DU, $EN, $EO, $EQ, $EU, $ER, $ES, $EV, $EW, $BM, $BR } from "./parts/take-turn.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -73,7 +74,8 @@ import { $EX } from "./parts/plain.gen.ts";
 import { $EY } from "./parts/try-store.gen.ts";
 import { $JS } from "./parts/asleep-text.gen.ts";
 import { $GK } from "./parts/working-record.gen.ts";
-import { $GW, $FA, $FB, $GX, $GY } from "./parts/settlement.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
+import { $FA, $FB, $GX, $GY } from "./parts/complete-plainly.gen.ts";
 import { $HK } from "./parts/put-deadlines.gen.ts";
 
 export const settleAndDequeue: Script = {

@@ -13,7 +13,7 @@ import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -31,6 +31,7 @@ import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
@@ -51,7 +52,8 @@ import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $EX } from "./parts/plain.gen.ts";
 import { $EY } from "./parts/try-store.gen.ts";
 import { $GK } from "./parts/working-record.gen.ts";
-import { $GW, $FA, $FB, $GX, $GY } from "./parts/settlement.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
+import { $FA, $FB, $GX, $GY } from "./parts/complete-plainly.gen.ts";
 import { $HK } from "./parts/put-deadlines.gen.ts";
 
 export const settle: Script = {

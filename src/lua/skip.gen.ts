@@ -14,7 +14,7 @@ import { $FN, $FO } from "./parts/clear-plan.gen.ts";
 import { $DI, $DL } from "./parts/setting-names.gen.ts";
 import { $FP } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/add.gen.ts";
+import { $AM } from "./parts/add.gen.ts";
 import { $BZ } from "./parts/note-event.gen.ts";
 import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
 import { $GM, $GO } from "./parts/letters.gen.ts";
@@ -32,6 +32,7 @@ import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
 import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
 import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -49,14 +50,15 @@ import { $HH } from "./parts/score-when-due.gen.ts";
 import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $AE_, $KM, $KO, $FI_, $HJ__, $FT_ } from "./parts/make-ready-later.gen.ts";
-import { $KK } from "./parts/blocked.gen.ts";
-import { $KL } from "./parts/blocked-gate.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -90,7 +92,7 @@ end
 ${$AH}${$AI}${$AJ}i.now=AJ(f)
 ${$CZ}${$AK}${$FJ}${$FK}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}CS(i,{m})
 local n=KE.leave_stopped(i,m,g)
-${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$X_}${$HJ_}${$AE_}${$KK}${$KL}${$KM}${$KO}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}local o=n and FT(i)
+${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}local o=n and FT(i)
 if o then
 return o
 end
@@ -99,6 +101,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local q=p and JT(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "9092058aa55e309182d8a57e37d1fff0fcc21e2c",
-  keyLockingSha1: "4087e1c17eb049b65518e7c57016cb07bea2205a",
+  sha1: "b2ea9516f2fa1153a1fd0c5b4fa3605b5f0f16b4",
+  keyLockingSha1: "920d3a45cf863932883838f842c70e13a94be6d9",
 };

@@ -3,6 +3,8 @@ import { Hono } from "hono";
 import { dashboard } from "../../src/dashboard/index.ts";
 import { operations } from "../../src/http/operations/index.ts";
 import { docs } from "../../src/http/docs/index.ts";
+import { flows } from "../../src/http/flows/index.ts";
+import { flowRoutes } from "../../src/http/routes/flows.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { asker, expectProblem, useServed } from "./served.ts";
 
@@ -91,6 +93,34 @@ describe("an app without the routes of operators", () => {
   });
 });
 
+describe("an app without flows", () => {
+  const paths = ["/v1/flows", "/v1/flows/f@emails", "/v1/queues/emails/tasks/a/before"];
+
+  test("says how to turn them on", async () => {
+    const load = async () => operations;
+    for (const given of [{}, { operations: undefined }, { operations: load }]) {
+      const ask = served.asking({ ...given, flows: undefined });
+      for (const path of paths) {
+        const answer = await ask("POST", path, { json: {} });
+        expectProblem(answer, "no_route");
+        expect(answer.body.detail).toContain('`import { flows } from "sluice-queue/flows"`');
+      }
+    }
+  });
+
+  test("loads their routes at the first request to one of them, also below another path", async () => {
+    let loads = 0;
+    const routes = async () => (loads++, flowRoutes);
+    const app = served.make({ operations: async () => operations, flows: { ...flows, routes } });
+    const ask = asker((request) => new Hono().route("/internal", app).fetch(request));
+    await ask("GET", "/internal/v1/queues");
+    expect(loads).toBe(0);
+    for (const path of paths.slice(0, 1))
+      expectProblem(await ask("POST", `/internal${path}`, { json: {} }), "invalid_request");
+    expect(loads).toBe(1);
+  });
+});
+
 describe("an app without the deep sweep", () => {
   test("refuses one before anything is swept, and says how to turn it on", async () => {
     const ask = served.asking(off);
@@ -122,7 +152,7 @@ describe("an app without the deep sweep", () => {
 });
 
 test("an app without the strict order sets none, and says what a queue in that order needs", async () => {
-  const without = served.asking({ order: undefined });
+  const without = served.asking({ order: undefined, flows: undefined });
   const path = "/v1/queues/ordered";
   const json = { order: "strict" };
   for (const [method, at, body] of [

@@ -50,6 +50,7 @@ export const counts = {
   pending: 120,
   delayed: 7,
   working: 10,
+  blocked: 3,
   rejected: 2,
   oldestAge: 4_300,
   nextDueAt: exampleTime + 30_000,

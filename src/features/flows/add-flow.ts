@@ -1,23 +1,25 @@
 /** Adds a flow: its record and the tasks of its home in one request, those of other partitions behind it. */
 import { invalidArgument, SluiceError } from "../../errors.ts";
-import { commandCall, exchange, runAll } from "../../kernel/call.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
-import { edgesText, layoutFields } from "../../kernel/linked/flow-layout.ts";
-import { layoutField, nodeId, predecessorsField, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
+import { type AddedNodes, edgesText, layoutFields } from "../../kernel/linked/flow-layout.ts";
+import { layoutField, nodeId, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
 import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
-import { addLaterCall, type AddedLater, noteNodes, removeEntries } from "../../kernel/linked/outbox.ts";
+import type { NodeItem } from "../../kernel/linked/node-pieces.ts";
 import { all } from "../../kernel/maybe-promise.ts";
 import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import { requestKey } from "../../kernel/options/validation.ts";
-import type { ReplyTo, Shard } from "../../kernel/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import type { Adds, Item } from "../../kernel/store.ts";
 import type { Values } from "../../kernel/values/values.ts";
-import { edgeLetters, edgesBefore, followerLists, predecessorsOf } from "./edge-texts.ts";
+import { edgesBefore } from "./edge-texts.ts";
+import { writeNodes } from "./flow-nodes.ts";
 import { type Content, tokenOfFlow } from "./flow-token.ts";
 import type { FlowItem, FlowTask } from "./graph/flow-items.ts";
+import type { FlowPlan } from "./graph/flow-plan.ts";
 import { planFlow } from "./graph/plan-flow.ts";
+import { sendNodes } from "./send-nodes.ts";
 
 /** What a flow needs of a queue. */
 export interface FlowQueue {
@@ -71,92 +73,45 @@ export async function addFlow<Q>(
   const derived = key === undefined ? newTaskId() : await derivedName("flow", homeQueue.name, key);
   const flow = `${id ?? derived}@${homeQueue.name}`;
   const shards = await shardsOf(queues, flow, { signal });
-  const homeShard = shards.get(homeQueue.name) as Shard;
+  const shardOf = (queue: FlowQueue) => shards.get(queue) as Shard;
+  const homeShard = shardOf(first);
 
   // A node without a task is in the home.
-  const places = queues.map((queue) => (queue ? (shards.get(queue.store.queue.name) as Shard) : homeShard));
-  const names = [...new Set([homeShard.name, ...places.map((shard) => shard.name)])];
-  const followers = followerLists(
-    edges,
-    places.map((shard) => shard.name),
-    homeShard.name,
-  );
-  const { letters: waitsFor, isOver } = edgeLetters(nodes, edges);
-
+  const places = queues.map((queue) => (queue ? shardOf(queue) : homeShard).name);
   const contents: Content[] = [];
-  const fronts = await recordsOf(flow, nodes, queues, contents);
+  const number = (node: number) => String(node);
+  const records = await recordsOf(nodes, queues, (node) => nodeId(flow, number(node)), contents);
   const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
-  const records = nodes.map(({ kind }, node) => {
-    const { delay = "", record = "\n" } = fronts[node] ?? {};
-    const ofNode = kind === "task" ? "" : `;J=${kind === "join" ? "j" : "g"}`;
-    return {
-      id: nodeId(flow, node),
-      edges: waitsFor[node] as string,
-      record: `;t=${token};F=${flow};B=${followers[node]}${ofNode}${delay}${record}`,
-    };
-  });
-  const kindsOf = (wanted: string) => [...nodes.keys()].filter((node) => nodes[node]?.kind === wanted);
-  const layout = layoutFields(flow, ROOT, {
-    shards: names,
-    runs: runsOf(places.map((shard) => names.indexOf(shard.name))),
-    refs: nodes.map(({ ref }) => ref),
-    joins: kindsOf("join"),
-    gates: kindsOf("gate"),
-    edges: nodes.map((_, node) => edgesText(edgesBefore(edges, node))),
-  });
-  const before = predecessorsOf(
-    nodes,
-    edges,
-    places.map((shard) => shard.name),
-  );
-  const ofShard = (shard: string) =>
-    records.flatMap((record, node) => {
-      if (places[node]?.name !== shard || isOver[node]) return [];
-      const text = before[node];
-      if (text === undefined) return [record];
-      return [record, { id: predecessorsField(record.id), edges: "~", record: text }];
-    });
-  const later = names.slice(1).map((shard) => {
-    const added: AddedLater = { token, items: ofShard(shard).map((one) => [one.id, one.edges, one.record]) };
-    return { shard, added, member: `~x:${rootOf(flow)} ${shard}` };
-  });
-  const root = {
-    id: rootOf(flow),
-    edges: isOver.map((over) => (over ? "+" : "e")).join(""),
-    record: `;t=${token};F=${flow};J=j\n`,
-  };
-  const home = [
-    root,
+  const home = homeShard.name;
+  const from = { flow, token, root: ROOT, number, rootPlace: home, home };
+  const { rootEdges, pieces } = writeNodes({ ...from, nodes, edges, places, records });
+  const layout = layoutFields(flow, ROOT, addedNodes({ nodes, edges }, places, home));
+  const front: NodeItem[] = [
+    { id: rootOf(flow), edges: rootEdges, record: `;t=${token};F=${flow};J=j\n` },
     { id: layoutField(flow), edges: "~", record: layout.map(({ name }) => name).join(",") },
     ...layout.map(({ field, text }) => ({ id: field, edges: "~", record: text })),
-    ...ofShard(homeShard.name),
-    ...later.map(({ member, added }) => ({ id: member, edges: "~", record: JSON.stringify(added) })),
   ];
-  const { transport } = homeQueue;
-  const args = { wake: first.store.wakeWindow(), token };
-  const call = homeShard.call(addFlowScript, args, home, homeShard.note());
-  // Sweeps then complete what this call may leave.
-  const notes = Array.from(shards.values(), (shard) => commandCall(noteNodes(shard), () => undefined));
-  const [added] = (await exchange(transport, [...notes, call] as const, { signal })).slice(-1);
-  const { status, wake, isOwn } = (added as () => ReplyTo<typeof addFlowScript>)();
-  if (status === "full") throw new SluiceError("queue_full", `the queue ${homeQueue.name} is full`);
-  if (!isOwn && key !== undefined && id === undefined) throw keyReused();
-  if (isOwn && later.length > 0) {
-    const shardOf = (shard: string) => places.find((one) => one.name === shard) as Shard;
-    await runAll(
-      transport,
-      later.map(({ shard, added }) => addLaterCall(shardOf(shard), token, added.items)),
-      { signal },
-    );
-    const done = removeEntries(
-      homeShard,
-      later.map(({ member }) => ({ kind: "field", member })),
-    );
-    await transport.send(done, { signal });
-  }
-  await first.store.ready({ now: wake });
-  const tasks = nodes.flatMap(({ kind, ref }, node) => (kind === "task" ? [[ref, nodeId(flow, node)]] : []));
-  return { id: flow, created: isOwn, tasks: Object.fromEntries(tasks) as Record<string, string> };
+  const targets = new Map(
+    Array.from(shards, ([queue, shard]) => [shard.name, { shard, wake: queue.store.wakeWindow() }]),
+  );
+  const args = { wake: first.store.wakeWindow(), token, mayRefuse: "1" };
+  const record = (own: readonly NodeItem[]) => homeShard.call(addFlowScript, args, own, homeShard.note());
+  const sent = await sendNodes({ from: homeShard, targets, token, front, pieces, record }, signal);
+  if (sent.status === "full") throw new SluiceError("queue_full", `the queue ${homeQueue.name} is full`);
+  if (sent.status === "lost")
+    throw new SluiceError("aborted", "adding the flow took over an hour; add it again");
+  if (sent.by === "others" && key !== undefined && id === undefined) throw keyReused();
+  await Promise.all(
+    Array.from(shards, ([queue, shard]) => queue.store.ready({ now: sent.wakes.has(shard.name) })),
+  );
+  const tasks = nodes.flatMap(({ kind, ref }, node) =>
+    kind === "task" ? [[ref, nodeId(flow, number(node))]] : [],
+  );
+  return {
+    id: flow,
+    created: sent.by !== "others",
+    tasks: Object.fromEntries(tasks) as Record<string, string>,
+  };
 }
 
 const keyReused = () =>
@@ -166,17 +121,20 @@ const keyReused = () =>
     "idempotencyKey",
   );
 
-/** The partition of each queue that has the nodes of a flow. */
+/** The partition of each queue that gets the nodes of a flow. */
 async function shardsOf(
   queues: readonly (FlowQueue | undefined)[],
   placedBy: string,
   options: RequestOptions,
-): Promise<Map<string, Shard>> {
-  const shards = new Map<string, Shard>();
-  for (const queue of queues) {
-    const name = queue?.store.queue.name;
-    if (queue && name !== undefined && !shards.has(name))
-      shards.set(name, await queue.store.ownerOf(placedBy, options));
+): Promise<Map<FlowQueue, Shard>> {
+  const named = new Map<string, Shard>();
+  const shards = new Map<FlowQueue, Shard>();
+  for (const queue of new Set(queues)) {
+    if (!queue) continue;
+    const { name } = queue.store.queue;
+    const shard = named.get(name) ?? (await queue.store.ownerOf(placedBy, options));
+    named.set(name, shard);
+    shards.set(queue, shard);
   }
   return shards;
 }
@@ -186,9 +144,9 @@ async function shardsOf(
  * @param contents gets what the flow has of each queue
  */
 async function recordsOf<Q>(
-  flow: string,
   nodes: readonly { readonly task: FlowTask<Q> | undefined; readonly path: string }[],
   queues: readonly (FlowQueue | undefined)[],
+  idOf: (node: number) => string,
   contents: Content[],
 ): Promise<readonly ({ delay: string; record: string } | undefined)[]> {
   const records: ({ delay: string; record: string } | undefined)[] = nodes.map(() => undefined);
@@ -202,7 +160,7 @@ async function recordsOf<Q>(
     );
     const parts = { name: queue.store.queue.name, values: queue.values, defaults: queue.defaults };
     const { encode } = newTasks(parts, tasks, texts, { key: undefined, at });
-    const ids = numbers.map((node) => nodeId(flow, node));
+    const ids = numbers.map(idOf);
     const items = await encode([...tasks.keys()], ids);
     const sealed = items.map((item) => ("failed" in item ? "" : item.payload));
     contents.push({ queue: parts.name, tasks, sealed, at });
@@ -224,6 +182,20 @@ function recordOf({ when, front, payload }: Item, path: string) {
   if (when !== "" && !when.startsWith("+"))
     throw invalidArgument(path, "is not possible in a flow; use delay");
   return { delay: when === "" ? "" : `;D=${when.slice(1)}`, record: front + payload };
+}
+
+/** The nodes as the layout of their flow has them. */
+function addedNodes<Q>({ nodes, edges }: FlowPlan<Q>, places: readonly string[], home: string): AddedNodes {
+  const shards = [...new Set([home, ...places])];
+  const kindsOf = (wanted: string) => [...nodes.keys()].filter((node) => nodes[node]?.kind === wanted);
+  return {
+    shards,
+    runs: runsOf(places.map((place) => shards.indexOf(place))),
+    refs: nodes.map(({ ref }) => ref),
+    joins: kindsOf("join"),
+    gates: kindsOf("gate"),
+    edges: nodes.map((_, node) => edgesText(edgesBefore(edges, node))),
+  };
 }
 
 /** How many nodes follow each other in the same place. */

@@ -19,7 +19,7 @@ export function edgesBefore(
 export function predecessorsOf(
   nodes: readonly Pick<FlowNode<unknown>, "kind" | "ref">[],
   edges: FlowEdges,
-  places: readonly string[],
+  { places, number }: { readonly places: readonly string[]; readonly number: (node: number) => string },
 ): readonly (string | undefined)[] {
   /** Also through gates. */
   const sourcesOf = (node: number): number[] =>
@@ -27,7 +27,11 @@ export function predecessorsOf(
   return nodes.map(({ kind }, node) => {
     const sources = kind === "task" ? sourcesOf(node) : [];
     if (sources.length === 0) return undefined;
-    const found = sources.map((from): Predecessor => [nodes[from]?.ref ?? "", from, places[from] as string]);
+    const found = sources.map((from): Predecessor => [
+      nodes[from]?.ref ?? "",
+      number(from),
+      places[from] as string,
+    ]);
     return JSON.stringify(found);
   });
 }
@@ -35,26 +39,49 @@ export function predecessorsOf(
 /**
  * The followers of each node, of its own partition first.
  * @param places the partition of each node, by its name in the registry
- * @param home that of the flow as a whole, which follows all nodes
+ * @param rootEdges for each node its edge to the join of its partition that is behind all nodes
+ * @param home the partition that knows the flow. Lists with other partitions end with it, except its own
  */
-export function followerLists(edges: FlowEdges, places: readonly string[], home: string): readonly string[] {
+export function followerLists(
+  edges: FlowEdges,
+  places: readonly string[],
+  { number, root, rootEdges, home }: FollowerNames,
+): readonly string[] {
   const { first, list, to } = followersOf(edges);
   return places.map((place, node) => {
     const lists = new Map<string, string[]>([[place, []]]);
-    const add = (shard: string, text: string) => {
-      const texts = lists.get(shard);
-      if (texts) texts.push(text);
-      else lists.set(shard, [text]);
-    };
     for (const edge of list.subarray(first[node], first[node + 1])) {
       const follower = to[edge] as number;
-      add(places[follower] as string, `${follower}.${edge - (edges.before[follower] as number)}`);
+      const text = `${number(follower)}.${edge - (edges.before[follower] as number)}`;
+      const texts = lists.get(places[follower] as string);
+      if (texts) texts.push(text);
+      else lists.set(places[follower] as string, [text]);
     }
-    add(home, `flow.${node}`);
-    return Array.from(lists, ([shard, texts], i) =>
-      i === 0 ? texts.join(",") : `${shard} ${texts.join(",")}`,
-    ).join(" ");
+    lists.get(place)?.push(`${root}.${rootEdges[node]}`);
+    return followersText(place, lists, home);
   });
+}
+
+interface FollowerNames {
+  /** The number of a node, in its id. */
+  readonly number: (node: number) => string;
+  /** That of the joins behind all nodes. */
+  readonly root: string;
+  readonly rootEdges: readonly number[];
+  readonly home: string;
+}
+
+/** The followers of a node by their partitions, its own one first, as its record has them. */
+export function followersText(
+  place: string,
+  lists: ReadonlyMap<string, readonly string[]>,
+  home: string,
+): string {
+  const others = Array.from(lists, ([shard, texts]) =>
+    shard === place ? "" : ` ${shard} ${texts.join(",")}`,
+  ).join("");
+  const last = others === "" || place === home ? "" : ` ${home}`;
+  return (lists.get(place) ?? []).join(",") + others + last;
 }
 
 /** What each node waits for, a letter for each edge; and whether it has ended when the flow is added. */

@@ -3,5 +3,6 @@ export type { AddedFlow, FlowOptions } from "./add-flow.ts";
 export { flow } from "./flow.ts";
 export type { PayloadOf, QueueOfFlow } from "./flow-queue.ts";
 export type { After, EdgeOn, FlowItem, FlowTask, InnerFlow } from "./graph/flow-items.ts";
+export { MAX_FLOW_TASKS } from "./graph/flow-items.ts";
 export { flowsPart } from "./sweep-part.ts";
 export type { Before, FlowNodeReport, FlowReport, FlowState } from "./types.ts";

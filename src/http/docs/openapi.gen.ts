@@ -24,6 +24,10 @@ export const openapi: OpenApiDocument = {
       "description": "Enqueue, pull, settle, follow and cancel tasks."
     },
     {
+      "name": "flows",
+      "description": "Tasks that wait for each other."
+    },
+    {
       "name": "queues",
       "description": "List, count, configure, pause and delete queues."
     },
@@ -2068,7 +2072,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "End or delete all tasks in one state",
-        "description": "Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped. Scope: admin.",
+        "description": "Pending, delayed and blocked tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2167,6 +2171,177 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/flows": {
+      "post": {
+        "operationId": "addFlow",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Add tasks that wait for each other",
+        "description": "Adds up to 10,000 tasks, of one queue or several, all or none. A task with `after` is `blocked` until what it waits for has ended. An unknown ref and a cycle are refused. With an `id`, or an `Idempotency-Key` from which the id derives, a request can be resent safely. The token needs the scope for each of the queues. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/NewFlow"
+              },
+              "examples": {
+                "an-import": {
+                  "summary": "an import",
+                  "value": {
+                    "id": "nightly",
+                    "tasks": [
+                      {
+                        "ref": "fetch",
+                        "queue": "imports",
+                        "payload": {
+                          "day": "2026-11-30"
+                        }
+                      },
+                      {
+                        "ref": "rows",
+                        "flow": [
+                          {
+                            "ref": "a",
+                            "queue": "rows",
+                            "payload": {
+                              "part": 1
+                            }
+                          }
+                        ],
+                        "after": "fetch"
+                      },
+                      {
+                        "ref": "mail",
+                        "queue": "emails",
+                        "payload": {
+                          "to": "a@example.com"
+                        },
+                        "after": [
+                          {
+                            "ref": "rows",
+                            "on": "ended"
+                          }
+                        ]
+                      }
+                    ]
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The flow was already known. Nothing was added.",
+            "headers": {
+              "Location": {
+                "$ref": "#/components/headers/Location"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/FlowAdded"
+                },
+                "examples": {
+                  "known": {
+                    "summary": "known",
+                    "value": {
+                      "id": "nightly@imports",
+                      "created": false,
+                      "tasks": {
+                        "fetch": "0{nightly@imports}",
+                        "rows/a": "1{nightly@imports}",
+                        "mail": "3{nightly@imports}"
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "This request, or an earlier copy of it, added the flow.",
+            "headers": {
+              "Location": {
+                "$ref": "#/components/headers/Location"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/FlowAdded"
+                },
+                "examples": {
+                  "added": {
+                    "summary": "added",
+                    "value": {
+                      "id": "nightly@imports",
+                      "created": true,
+                      "tasks": {
+                        "fetch": "0{nightly@imports}",
+                        "rows/a": "1{nightly@imports}",
+                        "mail": "3{nightly@imports}"
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "409": {
+            "$ref": "#/components/responses/idempotency_key_reused"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/queues": {
       "get": {
         "operationId": "listQueues",
@@ -2246,6 +2421,7 @@ export const openapi: OpenApiDocument = {
                             "pending": 120,
                             "delayed": 7,
                             "working": 10,
+                            "blocked": 3,
                             "rejected": 2,
                             "oldestAge": 4300,
                             "nextDueAt": 1792800030000,
@@ -2324,6 +2500,7 @@ export const openapi: OpenApiDocument = {
                       "pending": 120,
                       "delayed": 7,
                       "working": 10,
+                      "blocked": 3,
                       "rejected": 2,
                       "oldestAge": 4300,
                       "nextDueAt": 1792800030000,
@@ -3562,6 +3739,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 128,
                           "pending": 12041,
                           "delayed": 30,
+                          "blocked": 0,
                           "working": 8,
                           "rejected": 2
                         },
@@ -3570,6 +3748,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 128,
                           "pending": 11986,
                           "delayed": 30,
+                          "blocked": 0,
                           "working": 8,
                           "rejected": 2
                         }
@@ -3664,6 +3843,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 256,
                           "pending": 12041,
                           "delayed": 30,
+                          "blocked": 0,
                           "working": 8,
                           "rejected": 2
                         },
@@ -3672,6 +3852,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 0,
                           "pending": 0,
                           "delayed": 0,
+                          "blocked": 0,
                           "working": 0,
                           "rejected": 0
                         }
@@ -3762,6 +3943,7 @@ export const openapi: OpenApiDocument = {
                           "pending": 120,
                           "delayed": 7,
                           "working": 10,
+                          "blocked": 3,
                           "rejected": 2,
                           "oldestAge": 4300,
                           "nextDueAt": 1792800030000,
@@ -6139,6 +6321,48 @@ export const openapi: OpenApiDocument = {
             "const": "base64",
             "description": "Set it if the value is bytes in base64."
           },
+          "group": {
+            "$ref": "#/components/schemas/Name",
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "Tasks with a higher priority are pulled first. Default 0."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long until the task becomes pending. Default 0."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
+          },
           "id": {
             "$ref": "#/components/schemas/TaskId",
             "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
@@ -6170,20 +6394,6 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": false,
             "description": "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response."
           },
-          "group": {
-            "$ref": "#/components/schemas/Name",
-            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
-          },
-          "priority": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 9,
-            "description": "Tasks with a higher priority are pulled first. Default 0."
-          },
-          "delay": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long until the task becomes pending. Default 0."
-          },
           "at": {
             "anyOf": [
               {
@@ -6198,34 +6408,6 @@ export const openapi: OpenApiDocument = {
               }
             ],
             "description": "When the task becomes pending, epoch ms; instead of `delay`."
-          },
-          "lease": {
-            "$ref": "#/components/schemas/PositiveDuration",
-            "description": "How long one attempt may take. Default: the lease of the pull."
-          },
-          "maxAttempts": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
-          },
-          "resultTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
-          },
-          "deadTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
-          },
-          "headers": {
-            "type": "object",
-            "propertyNames": {
-              "minLength": 1
-            },
-            "additionalProperties": {
-              "type": "string"
-            },
-            "description": "Texts that are stored with the payload, at most 16 KiB in total."
           },
           "debounce": {
             "type": "object",
@@ -6345,6 +6527,48 @@ export const openapi: OpenApiDocument = {
             "const": "base64",
             "description": "Set it if the value is bytes in base64."
           },
+          "group": {
+            "$ref": "#/components/schemas/Name",
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "Tasks with a higher priority are pulled first. Default 0."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long until the task becomes pending. Default 0."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
+          },
           "id": {
             "$ref": "#/components/schemas/TaskId",
             "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
@@ -6376,20 +6600,6 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": false,
             "description": "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response."
           },
-          "group": {
-            "$ref": "#/components/schemas/Name",
-            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
-          },
-          "priority": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 9,
-            "description": "Tasks with a higher priority are pulled first. Default 0."
-          },
-          "delay": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long until the task becomes pending. Default 0."
-          },
           "at": {
             "anyOf": [
               {
@@ -6404,34 +6614,6 @@ export const openapi: OpenApiDocument = {
               }
             ],
             "description": "When the task becomes pending, epoch ms; instead of `delay`."
-          },
-          "lease": {
-            "$ref": "#/components/schemas/PositiveDuration",
-            "description": "How long one attempt may take. Default: the lease of the pull."
-          },
-          "maxAttempts": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
-          },
-          "resultTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
-          },
-          "deadTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
-          },
-          "headers": {
-            "type": "object",
-            "propertyNames": {
-              "minLength": 1
-            },
-            "additionalProperties": {
-              "type": "string"
-            },
-            "description": "Texts that are stored with the payload, at most 16 KiB in total."
           }
         },
         "required": [
@@ -6902,11 +7084,12 @@ export const openapi: OpenApiDocument = {
             "enum": [
               "pending",
               "delayed",
+              "blocked",
               "completed",
               "rejected"
             ],
             "type": "string",
-            "description": "The state of the tasks. Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted."
+            "description": "The state of the tasks. Pending, delayed and blocked tasks are cancelled. The records of completed and rejected tasks are deleted."
           },
           "text": {
             "type": "string",
@@ -7026,6 +7209,273 @@ export const openapi: OpenApiDocument = {
         },
         "required": [
           "state"
+        ],
+        "additionalProperties": false
+      },
+      "NewFlow": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/FlowItem"
+            },
+            "maxItems": 10000,
+            "minItems": 1,
+            "description": "In any order."
+          },
+          "id": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+            "description": "The name of the flow. A flow whose name is known is not added again. Default: a generated name."
+          },
+          "onFailure": {
+            "const": "cancel",
+            "description": "`cancel`: if a task fails, those that have not ended are cancelled, except what waits for their ends alone. Default: only what waits for it is rejected."
+          }
+        },
+        "required": [
+          "tasks"
+        ],
+        "additionalProperties": false
+      },
+      "FlowItem": {
+        "anyOf": [
+          {
+            "$ref": "#/components/schemas/FlowTask"
+          },
+          {
+            "$ref": "#/components/schemas/InnerFlow"
+          }
+        ]
+      },
+      "FlowTask": {
+        "type": "object",
+        "properties": {
+          "ref": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+            "description": "The name of the item, unique in its list."
+          },
+          "after": {
+            "anyOf": [
+              {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$"
+                  },
+                  {
+                    "type": "object",
+                    "properties": {
+                      "ref": {
+                        "type": "string",
+                        "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+                        "description": "The item that must end first."
+                      },
+                      "on": {
+                        "enum": [
+                          "completed",
+                          "ended"
+                        ],
+                        "type": "string",
+                        "description": "`completed`: that item must complete; if it ends otherwise, this one is rejected with the reason `dependency_failed`. `ended`: it may end in any way. Default completed."
+                      }
+                    },
+                    "required": [
+                      "ref"
+                    ],
+                    "additionalProperties": false
+                  }
+                ]
+              },
+              {
+                "type": "array",
+                "items": {
+                  "anyOf": [
+                    {
+                      "type": "string",
+                      "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$"
+                    },
+                    {
+                      "type": "object",
+                      "properties": {
+                        "ref": {
+                          "type": "string",
+                          "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+                          "description": "The item that must end first."
+                        },
+                        "on": {
+                          "enum": [
+                            "completed",
+                            "ended"
+                          ],
+                          "type": "string",
+                          "description": "`completed`: that item must complete; if it ends otherwise, this one is rejected with the reason `dependency_failed`. `ended`: it may end in any way. Default completed."
+                        }
+                      },
+                      "required": [
+                        "ref"
+                      ],
+                      "additionalProperties": false
+                    }
+                  ]
+                },
+                "maxItems": 10000
+              }
+            ],
+            "description": "What the item waits for: refs of the same list. Default: it begins at once, in an inner flow with that."
+          },
+          "queue": {
+            "$ref": "#/components/schemas/QueueName",
+            "description": "The queue of the task."
+          },
+          "payload": {
+            "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+          },
+          "encoding": {
+            "const": "base64",
+            "description": "Set it if the value is bytes in base64."
+          },
+          "group": {
+            "$ref": "#/components/schemas/Name",
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "Tasks with a higher priority are pulled first. Default 0."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long until the task becomes pending, once nothing that it waits for is left. Default 0."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
+          }
+        },
+        "required": [
+          "ref",
+          "queue",
+          "payload"
+        ],
+        "additionalProperties": false
+      },
+      "InnerFlow": {
+        "type": "object",
+        "properties": {
+          "ref": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+            "description": "The name of the item, unique in its list."
+          },
+          "flow": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/FlowItem"
+            },
+            "maxItems": 10000,
+            "description": "Tasks and flows, which name only each other. The item ends when all of them have ended, as completed if all of them completed."
+          },
+          "after": {
+            "anyOf": [
+              {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$"
+                  },
+                  {
+                    "type": "object",
+                    "properties": {
+                      "ref": {
+                        "type": "string",
+                        "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+                        "description": "The item that must end first."
+                      },
+                      "on": {
+                        "enum": [
+                          "completed",
+                          "ended"
+                        ],
+                        "type": "string",
+                        "description": "`completed`: that item must complete; if it ends otherwise, this one is rejected with the reason `dependency_failed`. `ended`: it may end in any way. Default completed."
+                      }
+                    },
+                    "required": [
+                      "ref"
+                    ],
+                    "additionalProperties": false
+                  }
+                ]
+              },
+              {
+                "type": "array",
+                "items": {
+                  "anyOf": [
+                    {
+                      "type": "string",
+                      "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$"
+                    },
+                    {
+                      "type": "object",
+                      "properties": {
+                        "ref": {
+                          "type": "string",
+                          "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+                          "description": "The item that must end first."
+                        },
+                        "on": {
+                          "enum": [
+                            "completed",
+                            "ended"
+                          ],
+                          "type": "string",
+                          "description": "`completed`: that item must complete; if it ends otherwise, this one is rejected with the reason `dependency_failed`. `ended`: it may end in any way. Default completed."
+                        }
+                      },
+                      "required": [
+                        "ref"
+                      ],
+                      "additionalProperties": false
+                    }
+                  ]
+                },
+                "maxItems": 10000
+              }
+            ],
+            "description": "What the item waits for: refs of the same list. Default: it begins at once, in an inner flow with that."
+          }
+        },
+        "required": [
+          "ref",
+          "flow"
         ],
         "additionalProperties": false
       },
@@ -9189,6 +9639,34 @@ export const openapi: OpenApiDocument = {
           "unreadable"
         ]
       },
+      "FlowAdded": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "`<name>@<queue>`: the queue is that of the first task."
+          },
+          "created": {
+            "type": "boolean",
+            "description": "False if a flow with this id was known already. Then nothing was added. A resent request gets the first response."
+          },
+          "tasks": {
+            "type": "object",
+            "propertyNames": {
+              "type": "string"
+            },
+            "additionalProperties": {
+              "$ref": "#/components/schemas/TaskId"
+            },
+            "description": "The id of each task, by its ref."
+          }
+        },
+        "required": [
+          "id",
+          "created",
+          "tasks"
+        ]
+      },
       "Queues": {
         "type": "object",
         "properties": {
@@ -10877,6 +11355,10 @@ export const openapi: OpenApiDocument = {
                   "type": "integer",
                   "minimum": 0
                 },
+                "blocked": {
+                  "type": "integer",
+                  "minimum": 0
+                },
                 "working": {
                   "type": "integer",
                   "minimum": 0
@@ -10892,6 +11374,7 @@ export const openapi: OpenApiDocument = {
                 "slots",
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "rejected"
               ]
@@ -12734,7 +13217,7 @@ export const openapi: OpenApiDocument = {
     },
     "headers": {
       "Location": {
-        "description": "The URL of the task, if the request has one task.",
+        "description": "The URL of the task, if the request has one, or of the flow.",
         "schema": {
           "type": "string"
         }

@@ -19,4 +19,4 @@ export const layoutField = (flow: string) => `~F:${flow}`;
 export const predecessorsField = (id: string) => `~p:${id}`;
 
 /** A task or an inner flow that a task waits for: its ref, its number, and the partition that it is in. */
-export type Predecessor = readonly [ref: string, number: number | string, shard: string];
+export type Predecessor = readonly [ref: string, number: string, shard: string];

@@ -83,8 +83,7 @@ async function asPlain(
     const rest = (settled as readonly Reply[]).slice(0, -1);
     outcomes[i] = { reply: name === "settle" ? rest : [rest, ...reply.slice(1)] };
     const { sendSettled } = await import("./outbox.ts");
-    const testNow = command.args[0];
-    await sendSettled(transport, command.keys, testNow, new ReplyReader(name, last.slice(1)), options);
+    await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options);
   }
   return outcomes;
 }

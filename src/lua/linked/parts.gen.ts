@@ -24,7 +24,7 @@ end)(AZ)
 export const $BO_ = `BO=(function(a)
 return function(b,c)
 local d,e=a(b,c)
-local f=tonumber(KK)
+local f=tonumber(KM)
 return(d or f)<f and d or nil,(e or f)<f and e or c
 end
 end)(BO)
@@ -34,18 +34,35 @@ return function(a,b)
 if tonumber(b or 0)==0 then
 return 0,0
 end
-return redis.call('ZCOUNT',a,KK,'('..KL),
-redis.call('ZCOUNT',a,KK,'+inf')
+return redis.call('ZCOUNT',a,KM,'('..KN),
+redis.call('ZCOUNT',a,KM,'+inf')
 end
 end)(BP)
 `;
+export const $GX_ = `GX=(function(a)
+return function(b,c,d)
+a(b,c,d)
+for h,i in ipairs(KQ.fields_with(c,d))do
+b[#b+1]=i
+end
+return b
+end
+end)(GX)
+`;
 export const $GY_ = `GY=(function(a)
 return function(b,c,d,e,f,g)
-local h=a(b,c,d,e,f,g)
-if KO.outbox[1]and h[1]=='ok'then
-AK(h,{'outbox',unpack(KO.outbox)})
+local h=2+(#e-f)/GW
+for l,m in ipairs(KQ.fields_with(e,f))do
+KQ.read_before[m]=g[h+l]or false
 end
-return h
+local i=a(b,c,d,e,f,g)
+for m in pairs(KQ.read_before)do
+KQ.read_before[m]=nil
+end
+if KQ.outbox[1]and i[1]=='ok'then
+AK(i,{'outbox',AH(c),unpack(KQ.outbox)})
+end
+return i
 end
 end)(GY)
 `;

@@ -6,11 +6,14 @@ return a
 end)(GC)
 `;
 export const $GG_ = `GG=(function(a)
-return function(b)
-if string.sub(b,1,2)=='2;'then
-b='1'..string.sub(FY(b),2)
+local b,c
+return function(d)
+if string.sub(d,1,2)~='2;'then
+return a(d)
+elseif d~=b then
+b,c=d,a('1'..string.sub(FY(d),2))
 end
-return a(b)
+return c
 end
 end)(GG)
 `;

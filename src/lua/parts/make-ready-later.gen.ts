@@ -35,74 +35,11 @@ end
 end
 end)(HJ)
 `;
-export const $AE_ = `AE=(function(a)
-local function b(c,d)
-local e=100
-local f,g,h=d.line,'~'..d.name,{}
-local i=f.ordered and(KE.is_busy(d)and 0 or 1)or e
-if i==0 or f.waiting==0 then
-return
-end
-local j,k,l='['..g..' ','('..g..'!',AH(i+f.left)
-local m=redis.call('ZRANGE',c.keys.fair_by_group,j,k,'BYLEX','LIMIT','0',l)
-for q,r in ipairs(m)do
-local s,t=string.match(r,' (%d+) (%S+)$')
-if s and not c.removed_turns[r]then
-h[#h+1]={place=tonumber(s),id=t}
-end
-end
-for q,r in ipairs(f.added)do
-if not c.removed_turns[CZ(g,r.place,r.id)]then
-h[#h+1]=r
-end
-end
-table.sort(h,function(n,o)
-return n.place<o.place
-end)
-for q=1,math.min(i,#h)do
-local r,s=h[q].place,h[q].id
-KE.leave_line(c,d,s,r)
-FK(c,'ZREM limited',s)
-if f.ordered then
-f.head=s
-end
-X(c,s,{group=d.name},'back')
-end
-end
-local function c(d)
-if d.waiting==0 and not d.head then
-return''
-end
-local e,f=
-d.waiting>0 and d.last_front_place or 0,d.waiting>0 and d.last_back_place or 0
-local g=d.stopped and's'or''
-return table.concat({'1',AH(d.waiting),AH(e),AH(f),g,d.head or''},';')
-end
-return function(d)
-for h,i in pairs(d.groups)do
-local j=i.line
-if j and j.changed then
-b(d,i)
-local k,l='~o:'..h,c(j)
-local m=d.stored_before[k]or''
-if l~=''and l~=m then
-FK(d,'HSET tasks',k,l)
-elseif l==''and m~=''then
-FK(d,'HDEL tasks',k)
-end
-d.stored_before[k]=l
-j.changed,j.added,j.left=nil,{},0
-end
-end
-return a(d)
-end
-end)(AE)
-`;
-export const $KM = `local function KM(a)
-return a.node_kind and KL or HH(a,KK)
+export const $KO = `local function KO(a)
+return a.node_kind and KN or HH(a,KM)
 end
 `;
-export const $KO = `local KO=(function()
+export const $KQ = `local KQ=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -115,222 +52,250 @@ AK(g,k,tonumber(l))
 end
 return g,f
 end
-local function d(e,f,g,h)
-if g.flow then
-e.outcomes=e.outcomes or{}
-AK(e.outcomes,{id=f,task=g,outcome=h})
-e.nodes=e.nodes or{}
-e.nodes[f]=e.nodes[f]or{id=f,task=g,text='',found=true}
-e.more_nodes=(e.more_nodes or 0)+(h=='open'and 1 or-1)
+local function d(e)
+local f=e.reason=='cancelled'and string.find(e.edges or'','m',1,true)
+return(e.state==GB.completed or f)and'completed'or'failed'
+end
+local function e(f,g,h,i)
+if h.flow then
+f.outcomes=f.outcomes or{}
+AK(f.outcomes,{id=g,task=h,outcome=i})
+f.nodes=f.nodes or{}
+f.nodes[g]=f.nodes[g]or{id=g,task=h,text='',found=true}
+f.more_nodes=(f.more_nodes or 0)+(i=='open'and 1 or-1)
 end
 end
-local e={}
-local f={
-completed={c='.',f='.',e='+',x='+'},
-failed={c='f',e='x'},
-open={f='c',x='e'},
+local f={}
+local g={
+completed={c='.',f='.',e='+',x='+',r='m',s='m'},
+failed={c='f',e='x',r='s'},
+open={f='c',x='e',s='r'},
 }
-local function g(h,i,j)
-h.nodes=h.nodes or{}
-local k,l={},{}
-for p,q in ipairs(i)do
-if not h.nodes[q]then
-h.nodes[q]={}
-AK(k,q)
-AK(l,'.'..q)
+local h={}
+local function i(j,k)
+local l,m={},{}
+for q=k+1,#j,GW do
+local r=string.match(j[q],'^%w+{([^}]*@.*)}$')
+if r and not m[r]then
+m[r]=true
+l[#l+1]='.'..b(r,'flow')
 end
 end
-local m=#l
-if m==0 and h.live_nodes and not j then
-return{},{}
+AK(l,l[1]and'~nodes'or nil)
+return l
 end
-l[m+1]='~nodes'
-for q,r in ipairs(j or{})do
-l[#l+1]=r
+local function j(k,l,m)
+k.nodes=k.nodes or{}
+local n,o={},{}
+local function p(q,r)
+local s=string.sub(q,2)
+local t,u=GJ(r or nil)
+k.nodes[s]={id=s,task=t,text=u,found=r and t.flow~=nil}
+k.stored_before[q]=r or nil
+return t
 end
-local n,o=AP('HMGET',h.keys.tasks,l),{}
-if not h.live_nodes then
-h.live_nodes=tonumber(n[m+1]or 0)
-h.stored_before['~nodes']=n[m+1]or nil
-end
-for s,t in ipairs(k)do
-local u,v=GJ(n[s]or nil)
-h.nodes[t]={id=t,task=u,text=v,found=n[s]and u.flow~=nil}
-h.stored_before['.'..t]=n[s]or nil
-AK(o,u)
-end
-if not j then
-CS(h,o)
-end
-return{unpack(n,m+2,#l)},o
-end
-local function h(i,j)
-if not j.is_free then
-FK(i,'ZREM delayed',j.id)
-j.is_free=true
+for t,u in ipairs(l)do
+local v='.'..u
+if h[v]~=nil and not k.nodes[u]then
+p(v,h[v])
+elseif not k.nodes[u]then
+k.nodes[u]={}
+n[#n+1]=v
 end
 end
-local function i(j)
-return j.state==GB.completed or j.state==GB.rejected or j.state==GB.deleted
+for t,u in ipairs(n)do
+o[#o+1]=u
 end
-local function j(k,l,m,n,o)
-local p,q=l.id,l.task
-local r=q.state==GB.rejected and q.reason=='dependency_failed'
-local s=q.node_kind=='j'
-local t=m>0 and(n==0 or s)
-if q.state~=GB.waiting and not r and not(s and i(q))then
-return
-elseif t and i(q)then
-q.state,q.reason,q.ended_at,q.lease_token=GB.waiting,nil,nil,''
-GQ(q,'blocked',k.now)
-FK(k,'ZREM expiry',p)
-FK(k,'ZREM dead',p)
-FK(k,'ZADD delayed',KM(q),p)
-if q.node_kind then
-FK(k,'HSET tasks',p,'2;'..q.enqueued_at..';F='..q.flow..'\\n')
-end
-l.is_free=nil
-d(k,p,q,'open')
-elseif not t and not(r and n>0)and q.edges then
-if i(q)then
-FK(k,'ZREM expiry',p)
-FK(k,'ZREM dead',p)
-q.state,q.reason,q.ended_at=GB.waiting,nil,nil
+if not k.live_nodes then
+if h['~nodes']==nil then
+o[#o+1]='~nodes'
 else
-h(k,l)
+k.live_nodes=tonumber(h['~nodes']or 0)
+k.stored_before['~nodes']=h['~nodes']or nil
 end
-q.because=o
-if n>0 then
-HJ(k,p,q,o and'j"'..o..'"'or'','rejected','dependency_failed')
-return
-elseif q.node_kind then
-HJ(k,p,q,'','completed','')
-return
 end
-q.edges=nil
-local u=q.flow_delay and k.now+tonumber(q.flow_delay)
-GQ(q,u and'delayed'or'pending',k.now)
-if u then
-FK(k,'ZADD delayed',HH(q,u),p)
-else
-X(k,p,q,'back')
+local q=#o
+for u,v in ipairs(m or{})do
+o[#o+1]=v
 end
-BZ(k,'released',p)
+local r,s=AP('HMGET',k.keys.tasks,o),{}
+if not k.live_nodes then
+k.live_nodes=tonumber(r[q]or 0)
+k.stored_before['~nodes']=r[q]or nil
 end
-FK(k,'HSET tasks','.'..p,GO(q,l.text))
+for w,x in ipairs(n)do
+AK(s,p(x,r[w]))
 end
-local function k(l,m,n,o,p)
-l.changed_nodes=l.changed_nodes or{}
-if not m.changes then
-m.changes={}
-l.changed_nodes[#l.changed_nodes+1]=m
+if not m then
+CS(k,s)
 end
-m.changes[#m.changes+1]={edge=n,outcome=o,because=p}
+return{unpack(r,q+1,#o)},s
+end
+local function k(l,m)
+if not m.is_free then
+FK(l,'ZREM delayed',m.id)
+m.is_free=true
+end
 end
 local function l(m)
-local n=m.changed_nodes or{}
-m.changed_nodes=nil
-for r,s in ipairs(n)do
-local t=s.changes
-local u,v,w=string.match(s.task.edges or'','^(%d+),(%d+),()')
-local x,y,z={c=0,e=0,f=0,x=0},{},nil
-table.sort(t,function(aa,ab)
-return aa.edge<ab.edge
+return m.state==GB.completed or m.state==GB.rejected or m.state==GB.deleted
+end
+local function m(n,o,p,q,r)
+local s,t=o.id,o.task
+local u=t.state==GB.rejected and t.reason=='dependency_failed'
+local v=t.node_kind=='j'
+local w=p>0 and(q==0 or v)
+if t.state~=GB.waiting and not u and not(v and l(t))then
+return
+elseif w and l(t)then
+t.state,t.reason,t.ended_at,t.lease_token=GB.waiting,nil,nil,''
+GQ(t,'blocked',n.now)
+FK(n,'ZREM expiry',s)
+FK(n,'ZREM dead',s)
+FK(n,'ZADD delayed',KO(t),s)
+if t.node_kind then
+FK(n,'HSET tasks',s,'2;'..t.enqueued_at..';F='..t.flow..'\\n')
+end
+o.is_free=nil
+e(n,s,t,'open')
+elseif not w and not(u and q>0)and t.edges then
+if l(t)then
+FK(n,'ZREM expiry',s)
+FK(n,'ZREM dead',s)
+t.state,t.reason,t.ended_at=GB.waiting,nil,nil
+else
+k(n,o)
+end
+t.because=r
+if q>0 and not v and not string.find(t.edges,'f',1,true)then
+HJ(n,s,t,'','rejected','cancelled')
+return
+elseif q>0 then
+HJ(n,s,t,r and'j"'..r..'"'or'','rejected','dependency_failed')
+return
+elseif t.node_kind then
+HJ(n,s,t,'','completed','')
+return
+end
+t.edges=nil
+local x=t.flow_delay and n.now+tonumber(t.flow_delay)
+GQ(t,x and'delayed'or'pending',n.now)
+if x then
+FK(n,'ZADD delayed',HH(t,x),s)
+else
+X(n,s,t,'back')
+end
+BZ(n,'released',s)
+end
+FK(n,'HSET tasks','.'..s,GO(t,o.text))
+end
+local function n(o,p,q,r,s)
+o.changed_nodes=o.changed_nodes or{}
+if not p.changes then
+p.changes={}
+o.changed_nodes[#o.changed_nodes+1]=p
+end
+p.changes[#p.changes+1]={edge=q,outcome=r,because=s}
+end
+local function o(p)
+local q=p.changed_nodes or{}
+p.changed_nodes=nil
+for u,v in ipairs(q)do
+local w=v.changes
+local x,y,z=string.match(v.task.edges or'','^(%d+),(%d+),()')
+local aa,ab,ac={c=0,e=0,r=0,f=0,m=0,x=0},{},nil
+table.sort(w,function(ad,ae)
+return ad.edge<ae.edge
 end)
-s.changes=nil
-for ad,ae in ipairs(u and t or{})do
-local af=tonumber(w)+ae.edge
-local ag=string.sub(s.task.edges,af,af)
-local ah=f[ae.outcome][ag]
-if ah then
-x[ag]=x[ag]-1
-x[ah]=(x[ah]or 0)+1
-if not z then
-z=ae.because
+v.changes=nil
+for ag,ah in ipairs(x and w or{})do
+local ai=tonumber(z)+ah.edge
+local aj=string.sub(v.task.edges,ai,ai)
+local ak=g[ah.outcome][aj]
+if ak then
+aa[aj]=aa[aj]-1
+aa[ak]=(aa[ak]or 0)+1
+if not ac then
+ac=ah.because
 end
-AK(y,{place=af,now=ah})
-end
-end
-if y[1]then
-local aa=s.task.node_kind=='j'
-u=tonumber(u)+x.c+x.e
-v=tonumber(v)+x.f+(aa and x.x or 0)
-local ab={AH(u),',',AH(v),','}
-local ac=tonumber(w)-1
-for ag,ah in ipairs(y)do
-AK(ab,string.sub(s.task.edges,ac+1,ah.place-1),ah.now)
-ac=ah.place
-end
-AK(ab,string.sub(s.task.edges,ac+1))
-s.task.edges=table.concat(ab)
-j(m,s,u,v,z)
+AK(ab,{place=ai,now=ak})
 end
 end
+if ab[1]then
+local ad=v.task.node_kind=='j'
+x=tonumber(x)+aa.c+aa.e+aa.r
+y=tonumber(y)+aa.f+aa.m+(ad and aa.x or 0)
+local ae={AH(x),',',AH(y),','}
+local af=tonumber(z)-1
+for aj,ak in ipairs(ab)do
+AK(ae,string.sub(v.task.edges,af+1,ak.place-1),ak.now)
+af=ak.place
 end
-local function m(n)
-local o,p=0,1
-local q=n.outcomes or{}
-while q[p]do
-local r,s,t=#q,{},{}
-for x=p,r do
-local y=q[x]
-local z,aa=c(y.task)
-local ab=n.keys.pending and n.keys.dead
-if not ab or o+#z/2>a then
-z={}
-aa=y.task.followers
-end
-o=o+#z/2
-for af=1,#z,2 do
-AK(s,b(y.task.flow,z[af]))
-AK(t,{edge=z[af+1],ended=y})
-end
-local ac=y.task.node_kind and y.task.because or y.id
-y.because=ac
-if aa~=''then
-local ad='~x:'..y.id
-FK(n,'ZADD expiry',KK,ad)
-AK(e,ad,'node')
-AK(e,y.outcome,aa)
-e[#e+1]=ac
+AK(ae,string.sub(v.task.edges,af+1))
+v.task.edges=table.concat(ae)
+m(p,v,x,y,ac)
 end
 end
-g(n,s)
-for x,y in ipairs(s)do
-local z,aa=n.nodes[y],t[x].ended
-if z.found then
-k(n,z,t[x].edge,aa.outcome,aa.because)
+end
+local function p(q)
+local r,s=0,1
+local t=q.outcomes or{}
+while t[s]do
+local u,v,w=#t,{},{}
+for aa=s,u do
+local ab=t[aa]
+local ac,ad=c(ab.task)
+local ae=q.keys.pending and q.keys.dead
+if not ae or r+#ac/2>a then
+ac={}
+ad=ab.task.followers
+end
+r=r+#ac/2
+for ai=1,#ac,2 do
+AK(v,b(ab.task.flow,ac[ai]))
+AK(w,{edge=ac[ai+1],ended=ab})
+end
+local af=ab.task.node_kind and ab.task.because or ab.id
+ab.because=af
+if ad~=''then
+local ag='~x:'..ab.id
+FK(q,'ZADD expiry',KM,ag)
+AK(f,ag,'node')
+AK(f,ab.outcome,ad)
+f[#f+1]=af
 end
 end
-l(n)
-p=r+1
+j(q,v)
+for aa,ab in ipairs(v)do
+local ac,ad=q.nodes[ab],w[aa].ended
+if ac.found then
+n(q,ac,w[aa].edge,ad.outcome,ad.because)
 end
-if n.more_nodes and n.more_nodes~=0 then
-if not n.live_nodes then
-g(n,{})
 end
-n.live_nodes=math.max(0,n.live_nodes+n.more_nodes)
-FK(n,'HSET tasks','~nodes',AH(n.live_nodes))
+o(q)
+s=u+1
 end
-n.outcomes,n.more_nodes=nil,nil
+if q.more_nodes and q.more_nodes~=0 then
+if not q.live_nodes then
+j(q,{})
+end
+q.live_nodes=math.max(0,q.live_nodes+q.more_nodes)
+FK(q,'HSET tasks','~nodes',AH(q.live_nodes))
+end
+q.outcomes,q.more_nodes=nil,nil
 end
 return{
-note_outcome=d,
-outbox=e,
-open_nodes=g,
-notify_node=k,
-follow_changes=l,
-notify_followers=m,
+outcome_of=d,
+note_outcome=e,
+read_before=h,
+fields_with=i,
+outbox=f,
+open_nodes=j,
+notify_node=n,
+follow_changes=o,
+notify_followers=p,
 }
 end)()
-`;
-export const $FI_ = `FI=(function(a)
-local b={'ZREM delayed'}
-for f,g in ipairs(a)do
-b[#b+1]=g
-end
-return b
-end)(FI)
 `;
 export const $HJ__ = `HJ=(function(a)
 local b=315360000000
@@ -345,7 +310,7 @@ GQ(e,g,c.now)
 FK(c,'HSET tasks',d,'')
 FK(c,'HSET tasks','.'..d,GO(e,f))
 FK(c,'ZADD expiry',AH(c.now+b),d)
-KO.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+KQ.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
 return
 elseif e.flow then
 local j=g=='completed'and(e.result_ttl or FV)
@@ -357,14 +322,7 @@ a(c,d,e,f,g,h,e.flow and b or i)
 if e.flow and h=='cancelled'then
 FK(c,'ZADD expiry',AH(c.now+b),d)
 end
-KO.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+KQ.note_outcome(c,d,e,KQ.outcome_of(e))
 end
 end)(HJ)
-`;
-export const $FT_ = `FT=(function(a)
-return function(b)
-KO.notify_followers(b)
-return a(b)
-end
-end)(FT)
 `;

@@ -7,10 +7,10 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-export const $KN = `local function KN(a)
+export const $KP = `local function KP(a)
 if a=='blocked'then
-return KK,KL
+return KM,KN
 end
-return nil,KK
+return nil,KM
 end
 `;

@@ -96,6 +96,47 @@ test.for(["request", "reply"] as const)(
 );
 
 test.for(["request", "reply"] as const)(
+  "a large flow is added as a whole or not at all, whichever %s its producer dies at",
+  async (loses) => {
+    // Each task of the first queue is in another piece than the one of the second that waits for it.
+    const items = Array.from({ length: 420 }, (_, i) =>
+      task(`t${i}`, i % 2 === 0 ? "one" : "two", i >= 210 ? [`t${i - 209}`] : []),
+    );
+    for (let most = 1; most < 7; most++) {
+      await rig.command("FLUSHALL");
+      const { transport, life } = mortal(most, loses);
+      const isAdded = await addFlow(items, queueOf(transport), { id: "f" }).then(
+        () => true,
+        () => false,
+      );
+      expect(life.requests).toBeLessThan(7);
+      await sweepWith([flowsPart], linked(rig.transport), { now });
+      const exists = (await rig.command("HEXISTS", "sluice:{one}:tasks", "~F:f@one")) === 1;
+      if (isAdded) expect(exists).toBe(true);
+      const counts = await Promise.all(
+        ["one", "two"].map(async (name) => {
+          const { pending, blocked } = await new Queue(name, {
+            transport: linked(rig.transport),
+            now,
+          }).counts();
+          return { pending, blocked };
+        }),
+      );
+      const [all, none] = [
+        { pending: 105, blocked: 105 },
+        { pending: 0, blocked: 0 },
+      ];
+      expect(counts).toEqual(exists ? [all, all] : [none, none]);
+      const ofOutbox = ["ZCOUNT", "sluice:{one}:expiry", "4503599627370495", "+inf"] as const;
+      expect(await rig.command(...ofOutbox)).toBe(0);
+      rig.now += 3_600_001;
+      await sweepWith([flowsPart], linked(rig.transport), { now });
+      expect(await rig.command("ZCARD", "sluice:{one}:expiry")).toBe(0);
+    }
+  },
+);
+
+test.for(["request", "reply"] as const)(
   "a flow goes on to its end, whichever %s its consumers die at",
   async (loses) => {
     for (let most = 1; most < 8; most++) {

@@ -51,7 +51,7 @@ describe("a flow costs", () => {
     expect(await billed.cost(async () => first?.complete())).toBeLessThanOrEqual(alone + 3);
   });
 
-  test("at most 9 commands for one whose follower is in another queue, with those for the flow as a whole", async () => {
+  test("at most 6 commands for one whose follower is in another queue", async () => {
     const { queue, parts } = await used("three");
     const other = await used("four");
     await queue.enqueue("plain");
@@ -61,6 +61,6 @@ describe("a flow costs", () => {
     await addFlow([task("a", "three"), task("b", "four", ["a"])], queueOf, {});
     const [first] = await queue.dequeue();
     const cost = await billed.cost(async () => first?.complete());
-    expect(cost).toBeLessThanOrEqual(alone + 9);
+    expect(cost).toBeLessThanOrEqual(alone + 6);
   });
 });

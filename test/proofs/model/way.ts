@@ -1,9 +1,9 @@
 /** The way of calls to a Redis of their own: over HTTP, through the gateway, with mishaps. */
-import { createClient } from "@redis/client";
 import { SluiceError, type Command, type Transport } from "../../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../../src/local/index.ts";
 import { keyLocking } from "../../../src/kernel/transport.ts";
 import { upstash } from "../../../src/transports/upstash.ts";
+import { connectionTo } from "../../support/connection.ts";
 import { startRedis } from "../../support/redis.ts";
 import type { Mishap } from "./operations.ts";
 
@@ -24,13 +24,13 @@ export class Way {
   mishaps = 0;
   readonly stop: () => Promise<void>;
   readonly gateway: Gateway;
-  /** The scripts that Redis knows. */
+  /** The scripts that Redis knows, by hash: their texts are joined each time they are read. */
   readonly #loaded = new Set<string>();
 
   static async start(): Promise<Way> {
     const redis = await startRedis();
     const gateway = await startGateway({ redisUrl: redis.url, log: () => {} });
-    const direct = createClient({ url: redis.url, RESP: 2 });
+    const direct = connectionTo(redis.url);
     await direct.connect();
     return new Way(gateway, direct, async () => {
       direct.destroy();
@@ -88,11 +88,16 @@ export class Way {
    * purpose.
    */
   async #load(transport: Transport, commands: readonly Command[]): Promise<void> {
-    const called = commands.flatMap((command) => ("script" in command ? [command.script.source] : []));
-    const sources = [...new Set(called)].filter((source) => !this.#loaded.has(source));
-    if (sources.length === 0) return;
-    const loads = sources.map((source) => ["SCRIPT", "LOAD", keyLocking + source] as const);
+    const called = commands.flatMap((command) => ("script" in command ? [command.script] : []));
+    const unknown = new Map(
+      called.flatMap((script) => (this.#loaded.has(script.sha1) ? [] : [[script.sha1, script]])),
+    );
+    if (unknown.size === 0) return;
+    const loads = Array.from(
+      unknown.values(),
+      ({ source }) => ["SCRIPT", "LOAD", keyLocking + source] as const,
+    );
     for (const outcome of await transport.send(loads)) if ("error" in outcome) throw outcome.error;
-    for (const source of sources) this.#loaded.add(source);
+    for (const sha1 of unknown.keys()) this.#loaded.add(sha1);
   }
 }
