@@ -9,6 +9,8 @@ export function schedulesOf(given: {
   readonly dashboard: Part<Dashboard> | undefined;
 }): SchedulesPart | undefined {
   const { operations, dashboard } = given;
-  if (typeof operations === "object") return operations.schedules;
-  return typeof dashboard === "object" ? dashboard.operations.schedules : undefined;
+  // They are not checked yet.
+  if (typeof operations === "object") return (operations as Partial<Operations> | null)?.schedules;
+  if (typeof dashboard !== "object") return undefined;
+  return (dashboard as Partial<Dashboard> | null)?.operations?.schedules;
 }
