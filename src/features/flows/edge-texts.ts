@@ -1,6 +1,6 @@
 /** How the edges of a flow are written for the scripts. `lua/flows.md` specifies both texts. */
 import type { Predecessor } from "../../kernel/linked/flow-names.ts";
-import { type FlowEdges, type FlowNode, followersOf } from "./graph/flow-plan.ts";
+import { type FlowEdges, type FlowNode, type FlowPlan, followersOf } from "./graph/flow-plan.ts";
 
 /** What a node waits for: a letter, as records have it, and the node that must end. */
 export function edgesBefore(
@@ -17,13 +17,14 @@ export function edgesBefore(
 
 /** What each task waits for, as its caller wrote it: JSON; undefined for nothing. */
 export function predecessorsOf(
-  nodes: readonly Pick<FlowNode<unknown>, "kind" | "ref">[],
-  edges: FlowEdges,
+  { nodes, edges, batch }: FlowPlan<unknown>,
   { places, number }: { readonly places: readonly string[]; readonly number: (node: number) => string },
 ): readonly (string | undefined)[] {
-  /** Also through gates. */
+  /** Also through gates, and the join of a batch. */
   const sourcesOf = (node: number): number[] =>
-    edgesBefore(edges, node).flatMap(([, from]) => (nodes[from]?.kind === "gate" ? sourcesOf(from) : [from]));
+    edgesBefore(edges, node).flatMap(([, from]) =>
+      nodes[from]?.kind === "gate" || from === batch ? sourcesOf(from) : [from],
+    );
   return nodes.map(({ kind }, node) => {
     const sources = kind === "task" ? sourcesOf(node) : [];
     if (sources.length === 0) return undefined;

@@ -12,7 +12,7 @@ const PIECE_NODES = 200;
 const PIECE_BYTES = 1_500_000;
 
 /** Nodes to add, and where. */
-export interface NodesToWrite extends Pick<FlowPlan<unknown>, "nodes" | "edges"> {
+export interface NodesToWrite extends FlowPlan<unknown> {
   readonly flow: string;
   readonly token: string;
   /** The number of the joins that are behind all of them: one in each partition. */
@@ -46,7 +46,7 @@ export interface WrittenNodes {
 
 /** Writes the nodes of a flow. */
 export function writeNodes(given: NodesToWrite): WrittenNodes {
-  const { flow, token, root, number, places, rootPlace, home, nodes, edges, records } = given;
+  const { flow, token, root, number, places, rootPlace, home, nodes, edges, batch, records } = given;
   const { letters: waitsFor, isOver } = edgeLetters(nodes, edges);
   // How many nodes each partition has.
   const counts = new Map([[rootPlace, 0]]);
@@ -56,7 +56,7 @@ export function writeNodes(given: NodesToWrite): WrittenNodes {
     return count;
   });
   const followers = followerLists(edges, places, { number, root, rootEdges, home });
-  const before = predecessorsOf(nodes, edges, { places, number });
+  const before = predecessorsOf({ nodes, edges, batch }, { places, number });
   const front = `;t=${token};F=${flow}`;
 
   function itemsOf(node: number): NodeItem[] {

@@ -1,5 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
-import type { FlowQueue } from "./add-flow.ts";
+import type { FlowQueue } from "./flow-tasks.ts";
 
 /** A queue that a flow may have tasks in: a `Queue`, a `Producer`, or a declared queue. */
 export interface QueueOfFlow {

@@ -1,4 +1,4 @@
-import type { FlowQueue } from "../../../src/features/flows/add-flow.ts";
+import type { FlowQueue } from "../../../src/features/flows/flow-tasks.ts";
 import type { Queue } from "../../../src/index.ts";
 
 /** What `addFlow` needs of a queue. */

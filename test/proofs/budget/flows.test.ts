@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { addFlow, type FlowQueue } from "../../../src/features/flows/add-flow.ts";
+import { addFlow } from "../../../src/features/flows/add-flow.ts";
+import type { FlowQueue } from "../../../src/features/flows/flow-tasks.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { Queue } from "../../../src/index.ts";

@@ -34,6 +34,8 @@ export interface FlowPlan<Q> {
   /** Each behind all that it waits for. */
   readonly nodes: readonly FlowNode<Q>[];
   readonly edges: FlowEdges;
+  /** The join of a batch: its callbacks wait for what that one waits for. @default it is no batch */
+  readonly batch?: number | undefined;
 }
 
 /** The edges by the node that others wait for: those of a node are `list[first[node]]` to `list[first[node + 1] - 1]`. */
