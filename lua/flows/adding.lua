@@ -45,6 +45,7 @@ local function begin_nodes(plan, items, from)
       plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
     else
       make_ready(plan, id, task, 'back')
+      plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
       any_ready = true
     end
   end

@@ -58,9 +58,10 @@ import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -102,13 +103,14 @@ m.flow_delay=o>0 and AH(o)or nil
 if n~=''then
 local p,q=string.gsub(n,'[cer]','')
 m.edges=AH(q)..',0,'..n
-FK(a,'ZADD delayed',KO(m),l)
+FK(a,'ZADD delayed',KP(m),l)
 FK(a,'HSET tasks','.'..l,GO(m,''))
 elseif o>0 then
 FK(a,'ZADD delayed',HH(m,a.now+o),l)
 FK(a,'HSET tasks','.'..l,GO(m,''))
 else
 X(a,l,m,'back')
+FK(a,'HSET tasks','.'..l,GO(m,''))
 d=true
 end
 end
@@ -161,13 +163,13 @@ if not w then
 return{'lost'}
 end
 end
-${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FY}${$HH}${$KE}${$CS_}${$X_}${$KM}${$KN}${$KO}${$KK}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t=KK(o,l,m)
+${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FY}${$HH}${$KE}${$CS_}${$X_}${$KM}${$KN}${$KP}${$KK}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t=KK(o,l,m)
 local u={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
 ${$FL}${$DV}${$DW}${$DX}${$EH}if k=='1'and DX(o.settings,n,u,EH(o))then
 return{'full'}
 end
-${$AF}${$AM}${$AA}${$AL}${$CO}${$CR}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$FS}${$GW}${$HJ_}${$AE_}${$KL}${$KQ}${$FI_}${$HJ__}${$FT_}local v=KL(o,q[2],q[6],s)
+${$AF}${$AM}${$AA}${$AL}${$CO}${$CR}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$FS}${$GW}${$HJ_}${$AE_}${$KL}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}local v=KL(o,q[2],q[6],s)
 if v then
 return v
 end
@@ -175,6 +177,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and t and JT(f,{q[3],q[1]},o.now,i)
 return{'ok',w and 1 or 0,2}
 `;
   },
-  sha1: "2cf2c05865e7eb748a8e77a0e4f06b97589b1c6f",
-  keyLockingSha1: "f746a896e4230ff3d6f9192ab14a7ccb191f40be",
+  sha1: "12542283710744094620dea2b406ef4f4962abde",
+  keyLockingSha1: "6e51980e022ddb7228cef58a5dba8f96bfbb7456",
 };

@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DG } from "./parts/parse-named.gen.ts";
 import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $I, $KP } from "./parts/zset-of-state.gen.ts";
+import { $I, $KQ } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $GA } from "./parts/newer.gen.ts";
@@ -228,10 +228,10 @@ end
 end
 return ap
 end
-${$K}${$KM}${$KN}${$KP}local function an(ao,ap)
+${$K}${$KM}${$KN}${$KQ}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KP(i)
+aq,ar=KQ(i)
 end
 local function as(at)
 if o=='1'then
@@ -284,6 +284,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "99ee2a0bcc2cac5ce3800856e9e11588bd5d3c7a",
-  keyLockingSha1: "5e9a2466012cd26f8f4dfa6e93d59eccf4963296",
+  sha1: "919b2795e69ecfc92d4d941331816f3d8b89da5f",
+  keyLockingSha1: "f54cc42da1817d343421aa457765e0bec6c52d54",
 };

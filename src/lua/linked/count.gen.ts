@@ -16,6 +16,6 @@ export const count: Script = {
     const { source } = plain;
     return `${source.slice(0, 1673)}${$GD_}${$GE_}${$GA_}${$GJ_}${source.slice(1673, 2100)}${source.slice(2167, 2228)}${$GC_}${$GG_}${$GH_}${source.slice(2100, 2167)}${source.slice(2228, 3962)}${source.slice(3538, 3625)}${source.slice(4049, 6036)}${$KM}${$BO_}${source.slice(6036, 6090)}${$KM}${$KN}${$BP_}${source.slice(6090, 6844)}`;
   },
-  sha1: "cb3be9fce877e2cee5af6d3c61912897652bdcc4",
-  keyLockingSha1: "269b1d5ee71c84b16c236507cdd051b369c1a036",
+  sha1: "796f19509c808e814f3dc2caf5d6cf516c5a8b93",
+  keyLockingSha1: "cea3019c514b8442be382ac543d9d6030549834b",
 };
