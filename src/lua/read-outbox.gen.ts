@@ -36,8 +36,8 @@ import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 
@@ -47,21 +47,21 @@ export const readOutbox: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-${$KM}local d=redis.call('ZRANGE',b,KM,'+inf','BYSCORE','LIMIT','0',c)
+${$KN}local d=redis.call('ZRANGE',b,KN,'+inf','BYSCORE','LIMIT','0',c)
 local e,f={'~nodes'},{'ok'}
 for j,k in ipairs(d)do
 e[#e+1]='.'..string.sub(k,4)
 end
 ${$AG}${$AP}local g=AP('HMGET',a,e)
 f[2]=tonumber(g[1]or 0)
-${$DG}${$GB}${$AH}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KE}${$CS_}${$X_}${$HJ_}${$KN}${$KO}${$KQ}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}for k,l in ipairs(d)do
+${$DG}${$GB}${$AH}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KE}${$CS_}${$X_}${$HJ_}${$KO}${$KP}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}for k,l in ipairs(d)do
 AK(f,l)
 if string.find(l,' ',1,true)then
 AK(f,'field','')
 AK(f,'','')
 else
 local m,n=GJ(g[k+1]or nil)
-local o=GU(m)and KQ.outcome_of(m)or'open'
+local o=GU(m)and KR.outcome_of(m)or'open'
 AK(f,'node',o)
 f[#f+1]=m.followers or' -'
 f[#f+1]=m.node_kind and string.match(n,'^j"(.*)"$')or string.sub(l,4)
@@ -70,6 +70,6 @@ end
 return f
 `;
   },
-  sha1: "121648b6672b0f1746c19fe6cfd803ea188c41c7",
-  keyLockingSha1: "43ec73e3e26c9c64894b278a3f7fc76cb86658d4",
+  sha1: "1644d63954ad506872aebfe4b69a8a88d70e263b",
+  keyLockingSha1: "9c1f9305c02b2e9ed069a7ca12bc0eda3d423a6e",
 };

@@ -61,10 +61,10 @@ import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -134,7 +134,7 @@ elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CZ}${$AK}${$GA}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$HI}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$HI__}${$FT_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}local function af(ag,ah,ai,aj)
+${$CZ}${$AK}${$GA}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$HI}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KN}${$KO}${$KP}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}local function af(ag,ah,ai,aj)
 CS(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
@@ -190,6 +190,6 @@ end
 return am
 `;
   },
-  sha1: "2bed84f359587ac290d5fe8219fc17d972553c56",
-  keyLockingSha1: "e172e5650d671bea12f12f953eb1b2cb8f03fd12",
+  sha1: "d047a0ae47b8d9003dd4586338b2fd14588e3c93",
+  keyLockingSha1: "872470c6e0852f2facb12a6083c7435df1de9e02",
 };

@@ -55,9 +55,9 @@ import { $GW } from "./parts/settlement.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -92,9 +92,9 @@ return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
 ${$CZ}${$AK}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}${$T_}${$GM_}${$GO_}${$GS_}T(j,i,n)
-${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
+${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KN}${$KO}${$KP}${$KR}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
 `;
   },
-  sha1: "64bdeee8f218b74dbf510658b15beb8916f29811",
-  keyLockingSha1: "64ad9daa6b3b4aaa6935fa2af74d602a813eba5b",
+  sha1: "b982a996a11656d96f589754555a6c8ce63e8e41",
+  keyLockingSha1: "75c55e50d4e10018b04e36159046445fcad7741b",
 };

@@ -59,9 +59,9 @@ import { $IU, $IV, $IW, $IX, $IX_ } from "./parts/pairs.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -122,7 +122,7 @@ IA(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HS(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$GW}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
+${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$GW}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KN}${$KO}${$KP}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IU)))do
 s[w+2]=tonumber(x or 0)
@@ -131,6 +131,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "948839b7217ba5973541de26ad7302af79048672",
-  keyLockingSha1: "b328667335d3eca9c32aae6b6739ead33e958c10",
+  sha1: "3ebf3330cc5699059c09bf6b12594145e889c5a4",
+  keyLockingSha1: "617182574f430cda2c69b8e732ee0efcf3c5f597",
 };

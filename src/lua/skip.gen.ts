@@ -56,9 +56,9 @@ import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -92,7 +92,7 @@ end
 ${$AH}${$AI}${$AJ}i.now=AJ(f)
 ${$CZ}${$AK}${$FJ}${$FK}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}CS(i,{m})
 local n=KE.leave_stopped(i,m,g)
-${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}local o=n and FT(i)
+${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KN}${$KO}${$KP}${$KR}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}local o=n and FT(i)
 if o then
 return o
 end
@@ -101,6 +101,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local q=p and JT(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "b2ea9516f2fa1153a1fd0c5b4fa3605b5f0f16b4",
-  keyLockingSha1: "920d3a45cf863932883838f842c70e13a94be6d9",
+  sha1: "50a6ae9a552122dd31e0f703ec5fbb52a43c8e02",
+  keyLockingSha1: "e1fb3b4731e8cf7bda7a3aceac90e0db80f574e2",
 };

@@ -14,9 +14,9 @@ import { $GW } from "../parts/settlement.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KP, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -27,8 +27,8 @@ export const runSchedules: Script = {
   name: "runSchedules",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$HJ_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
+    return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$HJ_}${$KN}${$KO}${$KP}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
   },
-  sha1: "6d5a608edaeb890afa9ed65b5d42c731b0015a4f",
-  keyLockingSha1: "94a89ed96414896a0a929237f60d4dd66074317e",
+  sha1: "bd1f5a0114fe417760a544906d8980ef297031a3",
+  keyLockingSha1: "0e79f11c34a784a3b2a2b0354e963a7615a5909a",
 };

@@ -35,11 +35,11 @@ end
 end
 end)(HJ)
 `;
-export const $KO = `local function KO(a)
-return a.node_kind and KN or HH(a,KM)
+export const $KP = `local function KP(a)
+return a.node_kind and KO or HH(a,KN)
 end
 `;
-export const $KQ = `local KQ=(function()
+export const $KR = `local KR=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -152,7 +152,7 @@ t.state,t.reason,t.ended_at,t.lease_token=GB.waiting,nil,nil,''
 GQ(t,'blocked',n.now)
 FK(n,'ZREM expiry',s)
 FK(n,'ZREM dead',s)
-FK(n,'ZADD delayed',KO(t),s)
+FK(n,'ZADD delayed',KP(t),s)
 if t.node_kind then
 FK(n,'HSET tasks',s,'2;'..t.enqueued_at..';F='..t.flow..'\\n')
 end
@@ -259,7 +259,7 @@ local af=ab.task.node_kind and ab.task.because or ab.id
 ab.because=af
 if ad~=''then
 local ag='~x:'..ab.id
-FK(q,'ZADD expiry',KM,ag)
+FK(q,'ZADD expiry',KN,ag)
 AK(f,ag,'node')
 AK(f,ab.outcome,ad)
 f[#f+1]=af
@@ -285,6 +285,7 @@ end
 q.outcomes,q.more_nodes=nil,nil
 end
 return{
+node_id=b,
 outcome_of=d,
 note_outcome=e,
 read_before=h,
@@ -310,7 +311,7 @@ GQ(e,g,c.now)
 FK(c,'HSET tasks',d,'')
 FK(c,'HSET tasks','.'..d,GO(e,f))
 FK(c,'ZADD expiry',AH(c.now+b),d)
-KQ.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+KR.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
 return
 elseif e.flow then
 local j=g=='completed'and(e.result_ttl or FV)
@@ -322,7 +323,7 @@ a(c,d,e,f,g,h,e.flow and b or i)
 if e.flow and h=='cancelled'then
 FK(c,'ZADD expiry',AH(c.now+b),d)
 end
-KQ.note_outcome(c,d,e,KQ.outcome_of(e))
+KR.note_outcome(c,d,e,KR.outcome_of(e))
 end
 end)(HJ)
 `;
