@@ -12,7 +12,7 @@ local wake = ARGV[2] -- how long (ms) a wake of a consumer counts; empty: no con
 local flow = ARGV[3] -- the flow
 local front = ARGV[4] -- the number of the node that is to wait
 local edge = ARGV[5] -- which of its edges is open while the task works, from 0
-local behind = ARGV[6] -- the number of the join behind it in this partition; empty if it is such a join itself
+local behind = ARGV[6] -- the number of the join behind it in this partition; empty if it is one itself
 local items = ARGV -- then for each node: id, edges, record, as in `add-flow`; first the join behind them
 -- Returns {'ok', 1 if the caller must wake a consumer, 2 if this call added them, 1 if an earlier one did}
 --      or {'full'} | {'newer_schema'} | {'lost'} if an entry is not staged any more

@@ -53,6 +53,7 @@ local function begin_nodes(plan, items, from, letters)
       plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
     else
       make_ready(plan, id, task, 'back')
+      plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
       any_ready = true
     end
   end

@@ -58,10 +58,11 @@ import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $KN, $KO } from "./parts/blocked.gen.ts";
 import { $KK, $KL, $KM } from "./parts/begin-nodes.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -89,7 +90,7 @@ local o=6
 ${$AV}local p=AV(a,b,c,d,nil,e,f,g)
 ${$AH}${$FN}${$FO}${$AI}${$AJ}local q=FO(p,AJ(h))
 local r=n[o+1]
-${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$KN}${$KO}${$KP}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local s,t='.'..KR.node_id(j,k),'.'..KR.node_id(j,m)
+${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$KN}${$KO}${$KQ}${$KP}${$KS}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local s,t='.'..KS.node_id(j,k),'.'..KS.node_id(j,m)
 local u={'~set','~stats','~wake','~ghosts','~dropped','~nodes',r,s,t}
 local v=redis.call('HMGET',f,unpack(u))
 ${$GA}${$FP}${$FP_}${$GA_}if FP(q,v[1],v[2])then
@@ -134,6 +135,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local af=i~=''and ac and JT(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "0b45134fc6c9d64a6de069a0755de920b0dfeb86",
-  keyLockingSha1: "fcfaebe35fd9ce994793fa547f078f86ffbd4ec0",
+  sha1: "4c274e86e28e37af64a537bbb634f8296a90dc62",
+  keyLockingSha1: "37199d743814253208dee056b9f1cd3eb2173e44",
 };

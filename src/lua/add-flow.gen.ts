@@ -58,10 +58,11 @@ import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $KN, $KO } from "./parts/blocked.gen.ts";
 import { $KK, $KL, $KM } from "./parts/begin-nodes.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -98,13 +99,13 @@ end
 ${$AK}${$AG}${$AP}${$KL}if not KL(g,l,m)then
 return{'lost'}
 end
-${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FY}${$HH}${$KE}${$CS_}${$X_}${$KN}${$KO}${$KP}${$KK}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GJ_}${$GL_}${$GO_}local r,s=KK(o,l,m)
+${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FY}${$HH}${$KE}${$CS_}${$X_}${$KN}${$KO}${$KQ}${$KK}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GJ_}${$GL_}${$GO_}local r,s=KK(o,l,m)
 local t={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
 ${$FL}${$DV}${$DW}${$DX}${$EH}if k=='1'and DX(o.settings,n,t,EH(o))then
 return{'full'}
 end
-${$AF}${$AM}${$AA}${$AL}${$CO}${$CR}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$FS}${$GW}${$HJ_}${$AE_}${$KM}${$KR}${$FI_}${$HJ__}${$FT_}local u=KM(o,q[2],q[6],r)
+${$AF}${$AM}${$AA}${$AL}${$CO}${$CR}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$FS}${$GW}${$HJ_}${$AE_}${$KM}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}local u=KM(o,q[2],q[6],r)
 if u then
 return u
 end
@@ -112,6 +113,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local v=i~=''and s and JT(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "80a2649eb8a0343b47168cb9b9cc325fe12bef1b",
-  keyLockingSha1: "92938ad5226c42d49cef2b3c7ea88886164b31d2",
+  sha1: "c96c53048cc710acd678c612a20b701453649403",
+  keyLockingSha1: "2a40507b7078f5562e23721241eafadca1b71ad3",
 };

@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DG } from "./parts/parse-named.gen.ts";
 import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $I, $KQ } from "./parts/zset-of-state.gen.ts";
+import { $I, $KR } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $GA } from "./parts/newer.gen.ts";
@@ -228,10 +228,10 @@ end
 end
 return ap
 end
-${$K}${$KN}${$KO}${$KQ}local function an(ao,ap)
+${$K}${$KN}${$KO}${$KR}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KQ(i)
+aq,ar=KR(i)
 end
 local function as(at)
 if o=='1'then
@@ -284,6 +284,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "4141dad27585e2ad195f87a710e9c5d6e1bfac08",
-  keyLockingSha1: "b2f3e25faf57194c848e5a51cbfd2b881d641d10",
+  sha1: "adfb7af02c1bba3163fd71340225f55da09b273f",
+  keyLockingSha1: "80318bece29c9da29ca30cf19a64d63fe99b7b54",
 };

@@ -86,6 +86,8 @@ const floors: Record<string, readonly string[]> = {
   ...Object.fromEntries(features.map((feature) => [feature, [...kernel, ...partOfSweep]])),
   // Alerts measure what operators see, of queues of which they have only the names.
   "src/features/alerts": [...kernel, ...partOfSweep, "src/operate", "src/features/partitions"],
+  // A flow as a whole is operated by the scripts of operators.
+  "src/features/flows": [...kernel, ...partOfSweep, "src/operate"],
   // It knows of no feature that takes part in it.
   "src/sweep": [...kernel, "src/features/waking"],
   // Of schedules it counts what a pause has skipped.
@@ -109,7 +111,7 @@ const floors: Record<string, readonly string[]> = {
   ],
   "src/http": [...opened, "src/deploy/declared"],
   // The page, and the routes that serve it, which are loaded only where it is on.
-  "src/dashboard": [...base, "src/kernel", "src/operate", "src/http"],
+  "src/dashboard": [...base, "src/kernel", "src/operate", "src/http", "src/features/flows/graph/index.ts"],
   "src/config.ts": [...opened, "src/redis-variables.ts", "src/http/auth"],
   // Queues that are declared in one place.
   "src/deploy/declared": [...opened, "src/redis-variables.ts", "src/drain"],

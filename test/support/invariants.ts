@@ -90,7 +90,12 @@ interface GroupNumbers {
 function groupViolations({ fair, fairByGroup, limited, working, delayed, tasks }: QueueSpace): string[] {
   const found: string[] = [];
   const actual = new Map<string, GroupNumbers>();
-  const fixed = (id: string) => says(tasks.get(id)?.replace(/^[12];\d*/, "1;;;;;;;;;"));
+  const records = new Map<string, ReturnType<typeof says>>();
+  const fixed = (id: string) => {
+    const known = records.get(id) ?? says(tasks.get(id)?.replace(/^[12];\d*/, "1;;;;;;;;;"));
+    records.set(id, known);
+    return known;
+  };
   const numbers = (id: string) => {
     const group = fixed(id)["G"] ?? "";
     const known = actual.get(group) ?? { working: 0, held: 0, ready: {} };

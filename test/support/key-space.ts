@@ -135,13 +135,18 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
   };
 }
 
+/** The letters of the fields that a changing record has by position. */
+const POSITIONS = "veacsnkql";
+
 /** The fields of a changing record, by letter; see lua/README.md. */
-export function says(record: string | undefined): Record<string, string> {
+export function says(record = ""): Record<string, string> {
   const found: Record<string, string> = {};
-  const fields = (record ?? "").split("\n")[0]?.split(";").slice(1) ?? [];
-  for (const [i, field] of fields.entries()) {
-    const letter = "veacsnkql"[i];
-    if (letter === undefined) found[field.slice(0, 1)] = field.slice(2);
+  const [line = ""] = record.split("\n", 1);
+  const fields = line.split(";");
+  for (let i = 1; i < fields.length; i++) {
+    const field = fields[i] as string;
+    const letter = POSITIONS[i - 1];
+    if (letter === undefined) found[field.charAt(0)] = field.slice(2);
     else if (field !== "") found[letter] = field;
   }
   return found;

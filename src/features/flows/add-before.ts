@@ -16,7 +16,7 @@ import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import { type NodesOfShard, writeNodes } from "./flow-nodes.ts";
+import { cancelsText, type NodesOfShard, writeNodes } from "./flow-nodes.ts";
 import { addedNodes, type QueueOf, queuesOf, recordsOf, shardsOf, targetsOf, wakeAll } from "./flow-tasks.ts";
 import { ADDED_ROOT, frontOf, refOf } from "./front-of.ts";
 import type { FlowItem } from "./graph/flow-items.ts";
@@ -85,7 +85,8 @@ export async function addBefore<Q>(
   const records = await recordsOf(nodes, queues, (node) => nodeId(flow, numberFor(node)), []);
   const token = newToken();
   const plan = { nodes: added, edges };
-  const names = { flow, token, root, number: numberFor, rootPlace: front.shard, home: known.home };
+  const { cancelsAt } = known;
+  const names = { flow, token, root, number: numberFor, rootPlace: front.shard, home: known.home, cancelsAt };
   const { rootEdges, pieces } = writeNodes({ ...names, ...plan, places, records });
 
   // All of them wait for each other as an inner flow does, and those of the list itself are what it is made of.
@@ -115,7 +116,7 @@ export async function addBefore<Q>(
   const ofJoin = {
     id: nodeId(flow, root),
     edges: rootEdges,
-    record: `;t=${token};F=${flow};J=j;H=${known.home}\n`,
+    record: `;t=${token};F=${flow};J=j;H=${known.home}${cancelsText(cancelsAt)}\n`,
   };
   const isHere = (note: NodesOfShard) => note.shard === front.shard;
   const targets = new Map([
@@ -181,7 +182,8 @@ async function readWorking(
   const home = /^[^\n]*;H=([^;\n]*)/.exec(ofFlow ?? ofRoot ?? "")?.[1];
   const list = [followers(own ?? ""), followers(ofRoot ?? "")].join(",").replaceAll(" ", ",").split(",");
   const rootEdge = list.findLast((one) => one.startsWith(`${root}.`))?.slice(root.length + 1);
-  return { home: home ?? shard.name, rootEdge };
+  const cancelsAt = /^[^\n]*;C=([^;\n]*)/.exec(own ?? "")?.[1];
+  return { home: home ?? shard.name, rootEdge, cancelsAt };
 }
 
 const followers = (record: string) => /^[^\n]*;B=([^;\n]*)/.exec(record)?.[1] ?? "";

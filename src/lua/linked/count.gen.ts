@@ -16,6 +16,6 @@ export const count: Script = {
     const { source } = plain;
     return `${source.slice(0, 1673)}${$GD_}${$GE_}${$GA_}${$GJ_}${source.slice(1673, 2100)}${source.slice(2167, 2228)}${$GC_}${$GG_}${$GH_}${source.slice(2100, 2167)}${source.slice(2228, 3962)}${source.slice(3538, 3625)}${source.slice(4049, 6036)}${$KN}${$BO_}${source.slice(6036, 6090)}${$KN}${$KO}${$BP_}${source.slice(6090, 6844)}`;
   },
-  sha1: "de8111d8afe9388ce5d5c910efb72ccce6e2e546",
-  keyLockingSha1: "43ae6e9755b0982cd8f9ad6584a7c9f1eeef275e",
+  sha1: "0b8d6405f8559786933bf8022214169d019c326e",
+  keyLockingSha1: "70c53b7dc260e4f935c3329d1fcd3013a5fc4de5",
 };

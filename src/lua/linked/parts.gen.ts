@@ -42,7 +42,7 @@ end)(BP)
 export const $GX_ = `GX=(function(a)
 return function(b,c,d)
 a(b,c,d)
-for h,i in ipairs(KR.fields_with(c,d))do
+for h,i in ipairs(KS.fields_with(c,d))do
 b[#b+1]=i
 end
 return b
@@ -52,17 +52,28 @@ end)(GX)
 export const $GY_ = `GY=(function(a)
 return function(b,c,d,e,f,g)
 local h=2+(#e-f)/GW
-for l,m in ipairs(KR.fields_with(e,f))do
-KR.read_before[m]=g[h+l]or false
+for l,m in ipairs(KS.fields_with(e,f))do
+KS.read_before[m]=g[h+l]or false
 end
 local i=a(b,c,d,e,f,g)
-for m in pairs(KR.read_before)do
-KR.read_before[m]=nil
+for m in pairs(KS.read_before)do
+KS.read_before[m]=nil
 end
-if KR.outbox[1]and i[1]=='ok'then
-AK(i,{'outbox',AH(c),unpack(KR.outbox)})
+if KS.outbox[1]and i[1]=='ok'then
+AK(i,{'outbox',AH(c),unpack(KS.outbox)})
 end
 return i
 end
 end)(GY)
+`;
+export const $BM_ = `BM=(function(a)
+return function(b,c,d,e,f)
+if d and b.has_released and#d<c.max then
+for j,k in ipairs(redis.call('RPOP',b.pending,AH(c.max-#d))or{})do
+d[#d+1]=k
+end
+end
+return a(b,c,d,e,f)
+end
+end)(BM)
 `;

@@ -41,13 +41,14 @@ n.flow_delay=p>0 and AH(p)or nil
 if o~=''then
 local q,r=string.gsub(o,'[cer]','')
 n.edges=AH(r)..',0,'..o
-FK(a,'ZADD delayed',KP(n),m)
+FK(a,'ZADD delayed',KQ(n),m)
 FK(a,'HSET tasks','.'..m,GO(n,''))
 elseif p>0 then
 FK(a,'ZADD delayed',HH(n,a.now+p),m)
 FK(a,'HSET tasks','.'..m,GO(n,''))
 else
 X(a,m,n,'back')
+FK(a,'HSET tasks','.'..m,GO(n,''))
 e=true
 end
 end

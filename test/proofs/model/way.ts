@@ -10,7 +10,8 @@ import type { Mishap } from "./operations.ts";
 const FAULTS: Readonly<Record<Exclude<Mishap, "none">, Fault>> = {
   "reply lost": { kind: "lose-reply" },
   "delivered twice": { kind: "duplicate", answer: "second" },
-  "scripts forgotten": { kind: "flush-scripts" },
+  // Redis itself keeps them: it takes longer to compile them all again than to run the calls.
+  "scripts forgotten": { kind: "noscript", match: { times: "always" } },
 };
 
 /** A connection to Redis itself. */
@@ -69,7 +70,10 @@ export class Way {
     const fault =
       mishap === "none"
         ? undefined
-        : this.gateway.faults.add({ ...FAULTS[mishap], match: { command: "EVALSHA", nth } });
+        : this.gateway.faults.add({
+            ...FAULTS[mishap],
+            match: { ...FAULTS[mishap].match, command: "EVALSHA", nth },
+          });
     if (fault) this.mishaps++;
     try {
       return await make();
@@ -78,7 +82,6 @@ export class Way {
       return { refused: error.code };
     } finally {
       fault?.remove();
-      if (mishap === "scripts forgotten") this.#loaded.clear();
     }
   }
 
