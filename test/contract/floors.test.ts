@@ -105,6 +105,7 @@ const floors: Record<string, readonly string[]> = {
     ...base,
     "src/kernel",
     "src/features/encryption",
+    "src/features/flows",
     "src/features/tracing/types.ts",
     "src/open",
     "src/sweep",

@@ -23,7 +23,7 @@ function queue(name: string): Queue<string> {
   return known;
 }
 
-const queueOf = (name: string) => flowQueueOf(queue(name) as Queue);
+const queueOf = (name: string) => flowQueueOf(queue(name));
 const item = (ref: string, at: string, after: FlowItem<string>["after"] = []): FlowItem<string> => ({
   ref,
   queue: at,
