@@ -18,6 +18,7 @@ import { optionsOfRequests } from "./options-of-requests.ts";
 import type { FlowRoutes, FlowsPart } from "./flows/part.ts";
 import { loadRoutes } from "./load-routes.ts";
 import type { Operations } from "./operations/operations.ts";
+import { schedulesOf } from "./operations/schedules-of.ts";
 import { checkPart, isOff, type Part } from "./parts.ts";
 import { problems } from "./problems/codes.ts";
 import { requestFailed } from "../log/lines.ts";
@@ -57,7 +58,7 @@ export function createApp(options: AppOptions): App {
   const { tokens, cronSecret, cronIsRequest, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
-  const { dashboard, operations, docs, deepSweep, order, debounce, flows, ...given } = withPrefix(
+  const { dashboard, operations, docs, deepSweep, order, debounce, flows, ...apart } = withPrefix(
     options.transport,
     ofRequests,
   );
@@ -65,9 +66,12 @@ export function createApp(options: AppOptions): App {
   checkPart(operations, "operations", "mount");
   checkPart(docs, "docs", "page");
   checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
+  checkPart(apart.schedules, "schedules", "sweepPart");
   checkPart(order, "order", "linked");
   checkPart(debounce, "debounce", "withDebounce");
   checkPart(flows, "flows", "linked");
+  const schedules = apart.schedules ?? schedulesOf({ operations, dashboard });
+  const given = { ...apart, schedules };
   const link = (to: Transport, waker?: Waker) => linkedIfNeeded({ order, flows }, to, waker);
   const ofQueues = { ...given, transport: link(given.transport) };
   const { transport, prefix, offload, tracing } = ofQueues;
@@ -140,9 +144,10 @@ export function createApp(options: AppOptions): App {
       hasDashboard: dashboard !== undefined,
       hasCronSecret: cronIsRequest ? ofTokens.hasCronSecret : undefined,
       deepSweep,
+      schedules,
       hasOrder: order !== undefined,
       debounce,
-      sweepParts: sweepPartsWith(flows),
+      sweepParts: sweepPartsWith({ schedules, flows }),
     };
 
     // First, because it answers all of its paths itself, each with its own headers.

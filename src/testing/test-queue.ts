@@ -13,8 +13,9 @@ import type { Operator } from "../open/operator.ts";
 import type { ListedTask, ListTasksOptions } from "../operate/list-tasks.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Offload } from "../features/offload/types.ts";
-import type { Schedules } from "../open/schedules.ts";
+import type { Schedules } from "../open/schedules/schedules.ts";
 import { sweepWith } from "../open/sweep-with.ts";
+import { schedules } from "../open/schedules/index.ts";
 import { sweepPartsWith } from "../open/swept-part.ts";
 import type { FlowCalls } from "../open/flows/flow-calls.ts";
 import { flowSource } from "../open/flows/flow-source.ts";
@@ -71,7 +72,7 @@ export class TestQueue<In = unknown, Out = In> {
 
   constructor(declared: DefinedQueue<In, Out>, options: TestQueueOptions) {
     onlyOptions(options, ["now"]);
-    checkSchedules(declared, "");
+    checkSchedules(declared, schedules, "");
     this.#declared = declared;
     this.#database = new TestDatabase(instantMs(options.now ?? Date.now(), "now", LAST_INSTANT));
     const { transport } = this.#database;
@@ -84,7 +85,7 @@ export class TestQueue<In = unknown, Out = In> {
     };
     const { offload } = declared.options;
     this.#offload = offload && storesInMemory()(offload);
-    const open = opening({ transport: this.transport, offload: this.#offload })(declared);
+    const open = opening({ transport: this.transport, offload: this.#offload, schedules })(declared);
     this.queue = open.queue();
     this.operator = operatorOf(open);
     this.schedules = open.schedules();
@@ -169,7 +170,7 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   async #sweep(): Promise<void> {
-    await sweepWith(sweepPartsWith({ sweepPart }), this.transport, { offload: this.#offload });
+    await sweepWith(sweepPartsWith({ schedules, flows: { sweepPart } }), this.transport, { offload: this.#offload });
   }
 
   /** Applies the declaration, before the first command. */
