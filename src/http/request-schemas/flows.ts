@@ -53,10 +53,7 @@ export const flowItem: v.GenericSchema<FlowItem> = {
   "~run": (dataset, config) => {
     const { value } = dataset;
     const isInner = typeof value === "object" && value !== null && Object.hasOwn(value, "flow");
-    return (isInner ? innerFlow : flowTask)["~run"](dataset, config) as v.OutputDataset<
-      FlowItem,
-      v.BaseIssue<unknown>
-    >;
+    return (isInner ? innerFlow : flowTask)["~run"](dataset, config);
   },
 };
 

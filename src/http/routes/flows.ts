@@ -176,8 +176,8 @@ function queuesOf(c: RequestContext, services: Services): QueueOf {
     let its = known.get(name);
     if (!its) {
       if (!c.get("grants").allows("enqueue", name)) throw forbidden(["enqueue"], name);
-      const { definition, queue } = open(name);
-      its = { definition, queue: queue() };
+      const opened = open(name);
+      its = { definition: opened.definition, queue: opened.queue() };
       known.set(name, its);
     }
     checkOrder(its.definition, task, path);
