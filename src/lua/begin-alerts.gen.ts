@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
@@ -20,7 +20,7 @@ local e=ARGV[4]
 local f=ARGV[5]
 ${$AH}${$AI}${$AJ}local g=AJ(b)
 local h=redis.call('HGET',a,c)or''
-${$FZ}if FZ(h)then
+${$GA}if GA(h)then
 return{'newer_schema'}
 end
 local i,j,k,l=string.match(h,'^1;(%d+);%d+;([^;]*);(%d+);(.*)$')
@@ -46,6 +46,6 @@ end
 return o
 `;
   },
-  sha1: "23e31077fc322182ca8cad2ad37b8949927cdf85",
-  keyLockingSha1: "d0bcf81b18709a0bcc9cf127df1e40390761898c",
+  sha1: "2f15af75aa3175705e2b747f760c5cb4c557cc2c",
+  keyLockingSha1: "986ae6df865fa9590f9fee2049310547140ea07a",
 };

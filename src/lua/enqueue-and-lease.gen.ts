@@ -3,16 +3,16 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $GM } from "./parts/join-record.gen.ts";
+import { $GN } from "./parts/join-record.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $EL, $EJ, $BI, $EK, $EY } from "./parts/read-waiting.gen.ts";
-import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
-import { $EW } from "./parts/plain.gen.ts";
-import { $EX } from "./parts/try-store.gen.ts";
-import { $JR } from "./parts/asleep-text.gen.ts";
-import { $GJ } from "./parts/working-record.gen.ts";
-import { $FB, $FC, $FE, $FF } from "./parts/plain-stride.gen.ts";
-import { $JP } from "./parts/nobody-awake.gen.ts";
+import { $EM, $EK, $BI, $EL, $EZ } from "./parts/read-waiting.gen.ts";
+import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $EX } from "./parts/plain.gen.ts";
+import { $EY } from "./parts/try-store.gen.ts";
+import { $JS } from "./parts/asleep-text.gen.ts";
+import { $GK } from "./parts/working-record.gen.ts";
+import { $FC, $FD, $FF, $FG } from "./parts/plain-stride.gen.ts";
+import { $JQ } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -28,24 +28,24 @@ local h=ARGV
 local i=4
 local j='9007199254740991'
 ${$AH}${$AI}local k=AI(d)
-${$FB}${$FE}local l,m=FE(h,i,k)
-${$EW}if not EW then
+${$FC}${$FF}local l,m=FF(h,i,k)
+${$EX}if not EX then
 return{'not_plain'}
 elseif not l then
 return{'known'}
 end
 ${$BI}local n=BI(g,#l)
-${$EL}local o=EL(c,n,l,1,#l)
+${$EM}local o=EM(c,n,l,1,#l)
 if o.err then
 return o
 end
 local p,q=o[3],o[8]
 local r=tonumber(k)
 local s,t=0,{'leased',r}
-${$AK}${$EJ}${$GJ}for x=1,#l do
-local y=EJ+2*x-1
+${$AK}${$EK}${$GK}for x=1,#l do
+local y=EK+2*x-1
 local z,aa=o[y],o[y+1]
-local ab,ac,ad,ae,af,ag,ah=string.match(aa or'',GJ)
+local ab,ac,ad,ae,af,ag,ah=string.match(aa or'',GK)
 if z or aa then
 s=s+1
 end
@@ -56,24 +56,24 @@ AK(t,tonumber(af),tonumber(ah)+tonumber(ai))
 end
 o[y]=m[2*x]
 end
-${$FC}if s>0 then
+${$FD}if s>0 then
 return#t==2+2*#l and t or{'known'}
-elseif FC(p,true)then
+elseif FD(p,true)then
 return{'not_plain'}
 end
-${$JN}local u,v=JN(q or'')
-${$JP}local w,x=v-r,JP(q or'',r)
+${$JO}local u,v=JO(q or'')
+${$JQ}local w,x=v-r,JQ(q or'',r)
 if x then
 w=0
-${$JO}${$JQ}AK(m,'~wake',JQ(r,e,q))
+${$JP}${$JR}AK(m,'~wake',JR(r,e,q))
 end
 if x and f~=''and redis.call('EXISTS',a)==0 then
 local function y()
 return k
 end
 o[8]=false
-${$GM}${$EK}${$JO}${$JQ}${$EX}${$JR}${$EY}local z=
-EY(b,c,l,{o},n,g,'',f,j,y,nil,m)
+${$GN}${$EL}${$JP}${$JR}${$EY}${$JS}${$EZ}local z=
+EZ(b,c,l,{o},n,g,'',f,j,y,nil,m)
 if z then
 for ad=5,#z,5 do
 AK(t,z[ad],z[ad+1])
@@ -81,9 +81,9 @@ end
 return t
 end
 end
-${$FF}return FF(a,c,l,m)and{'ok',w}or{'not_plain'}
+${$FG}return FG(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "955130a24584c58156046fa7f2dc569c53333e06",
-  keyLockingSha1: "79c1a4052505b3c7570544c74b7aa88fc31d8b76",
+  sha1: "b12bbc15f040ce13edcf00abdf8993c0edc4e5b2",
+  keyLockingSha1: "3b557578563ac358ec118a17002e471d546b7f07",
 };

@@ -4,14 +4,14 @@ import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $FY } from "./parts/read-first-lines.gen.ts";
-import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
-import { $EW } from "./parts/plain.gen.ts";
-import { $FB, $FC, $FE, $FF } from "./parts/plain-stride.gen.ts";
-import { $FD } from "./parts/store-alone.gen.ts";
-import { $FG } from "./parts/any-known.gen.ts";
-import { $JP } from "./parts/nobody-awake.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $FZ } from "./parts/read-first-lines.gen.ts";
+import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $EX } from "./parts/plain.gen.ts";
+import { $FC, $FD, $FF, $FG } from "./parts/plain-stride.gen.ts";
+import { $FE } from "./parts/store-alone.gen.ts";
+import { $FH } from "./parts/any-known.gen.ts";
+import { $JQ } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -24,11 +24,11 @@ local e=ARGV[3]
 local f=ARGV
 local g=3
 ${$AH}${$AI}local h=AI(c)
-${$EW}${$FB}if not EW then
+${$EX}${$FC}if not EX then
 return{'not_plain'}
-elseif#f==g+FB and e=='1'then
+elseif#f==g+FC and e=='1'then
 local i,j=f[g+1],f[g+2]
-${$FD}local k=FD(b,i,j,h)
+${$FE}local k=FE(b,i,j,h)
 if k then
 return k
 elseif redis.call('LPUSH',a,i)>1 then
@@ -36,27 +36,27 @@ return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m,n=tonumber(h),tonumber(string.match(l[2]or'',';p=(%d+)')or 0)
-${$JN}${$JP}if n==1 or n>m or not JP(l[1]or'',m)then
+${$JO}${$JQ}if n==1 or n>m or not JQ(l[1]or'',m)then
 return{'ok',-1,-1}
 end
-${$JO}${$JQ}redis.pcall('HSET',b,'~wake',JQ(m,d,l[1]))
+${$JP}${$JR}redis.pcall('HSET',b,'~wake',JR(m,d,l[1]))
 return{'ok',-1,0}
 end
-${$FE}local i,j=FE(f,g,h)
-${$FX}${$FY}local k=i and FY(b,{'~set','~wake',unpack(i)})
-${$FC}${$FG}if not i or FG(k,i)or FC(k['~set'],true)then
+${$FF}local i,j=FF(f,g,h)
+${$FY}${$FZ}local k=i and FZ(b,{'~set','~wake',unpack(i)})
+${$FD}${$FH}if not i or FH(k,i)or FD(k['~set'],true)then
 return{'not_plain'}
 end
 local l=tonumber(h)
-${$JN}local m,n=JN(k['~wake'])
+${$JO}local m,n=JO(k['~wake'])
 local o=n-l
-${$JP}if JP(k['~wake'],l)then
+${$JQ}if JQ(k['~wake'],l)then
 o=0
-${$AK}${$JO}${$JQ}AK(j,'~wake',JQ(l,d,k['~wake']))
+${$AK}${$JP}${$JR}AK(j,'~wake',JR(l,d,k['~wake']))
 end
-${$FF}return FF(a,b,i,j)and{'ok',0,o}or{'not_plain'}
+${$FG}return FG(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "e2d353eb34ac20aca3e2a4f6c9b4c7876629006e",
-  keyLockingSha1: "a0a18de9f22e8a8b85c2cff7c257588f37ff391c",
+  sha1: "66ea1e62107e001fa450f10023ac270525061d46",
+  keyLockingSha1: "fb7b141ad65e0aea84793a909a2b83bbe2fa4572",
 };

@@ -3,12 +3,12 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $FY } from "./parts/read-first-lines.gen.ts";
-import { $EW } from "./parts/plain.gen.ts";
-import { $FB, $FC, $FE, $FF } from "./parts/plain-stride.gen.ts";
-import { $FD } from "./parts/store-alone.gen.ts";
-import { $FG } from "./parts/any-known.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $FZ } from "./parts/read-first-lines.gen.ts";
+import { $EX } from "./parts/plain.gen.ts";
+import { $FC, $FD, $FF, $FG } from "./parts/plain-stride.gen.ts";
+import { $FE } from "./parts/store-alone.gen.ts";
+import { $FH } from "./parts/any-known.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -20,25 +20,25 @@ local d=ARGV[2]
 local e=ARGV
 local f=2
 ${$AH}${$AI}local g=AI(c)
-${$EW}${$FB}if not EW then
+${$EX}${$FC}if not EX then
 return{'not_plain'}
-elseif#e==f+FB and d~='1'then
+elseif#e==f+FC and d~='1'then
 local h,i=e[f+1],e[f+2]
-${$FD}local j=FD(b,h,i,g)
+${$FE}local j=FE(b,h,i,g)
 if j then
 return j
 end
 redis.call('LPUSH',a,h)
 return{'ok',-1}
 end
-${$FE}local h,i=FE(e,f,g)
-${$FX}${$FY}local j=h and FY(b,{'~set',unpack(h)})
-${$FC}${$FG}if not h or FG(j,h)or FC(j['~set'],false)then
+${$FF}local h,i=FF(e,f,g)
+${$FY}${$FZ}local j=h and FZ(b,{'~set',unpack(h)})
+${$FD}${$FH}if not h or FH(j,h)or FD(j['~set'],false)then
 return{'not_plain'}
 end
-${$FF}return FF(a,b,h,i)and{'ok',0}or{'not_plain'}
+${$FG}return FG(a,b,h,i)and{'ok',0}or{'not_plain'}
 `;
   },
-  sha1: "f1b5f33ecc8c0dc0b1d57093bace767576b5a968",
-  keyLockingSha1: "a2b3bdee3dcc544b3d3fd862962c03da596b6f9d",
+  sha1: "ea23c2c337d03795d87069c8cb83f0f98e2cc2b2",
+  keyLockingSha1: "cc2d6076d8690cafe3cbd13d9f4c982e2aa2f95b",
 };

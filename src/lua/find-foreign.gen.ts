@@ -2,8 +2,8 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $FY } from "./parts/read-first-lines.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $FZ } from "./parts/read-first-lines.gen.ts";
 
 export const findForeign: Script = {
   name: "findForeign",
@@ -40,7 +40,7 @@ h(p,q,(string.match(q,'^1;(%d+)')))
 end
 end
 end
-${$FX}${$FY}local l=FY(a,k)
+${$FY}${$FZ}local l=FZ(a,k)
 for p,q in ipairs(j)do
 local r=l[k[p]]or''
 h(q,r,(string.match(r,'^1;%d+;(%d+)')))
@@ -48,6 +48,6 @@ end
 return g
 `;
   },
-  sha1: "dbca29b187fa825740660176161cb526d06357bf",
-  keyLockingSha1: "82e79efcda360d634c446181a495fc1a87d65a25",
+  sha1: "a484045d4f02e2a2c41eeaf7a4369e95affe3125",
+  keyLockingSha1: "9eca55077d467fba4441a7fe7acecc55a38101b3",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 
@@ -27,9 +27,9 @@ h[2]=c
 end
 ${$AG}${$AP}local i=AP('HMGET',b,h)
 local j={'ok',f}
-${$AK}${$FZ}for n=1,#g-1,2 do
+${$AK}${$GA}for n=1,#g-1,2 do
 local o=i[(n+1)/2]
-if FZ(o)then
+if GA(o)then
 return{'newer_schema'}
 elseif o then
 AK(j,g[n],tonumber(g[n+1]))
@@ -39,6 +39,6 @@ end
 return j
 `;
   },
-  sha1: "8edddbc8f415460c8d85f8949f4d678fe7ded2a0",
-  keyLockingSha1: "d04def685ed9b9de7588124ff51608dae95f1422",
+  sha1: "36d41fa141c031f63bc6707c38aed36b102233e9",
+  keyLockingSha1: "c4efe1d01ba6060947deeb8ab3890c97b4e56eba",
 };

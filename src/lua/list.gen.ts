@@ -3,31 +3,32 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DF } from "./parts/parse-named.gen.ts";
-import { $GA, $GC, $GI } from "./parts/state.gen.ts";
-import { $I } from "./parts/zset-of-state.gen.ts";
+import { $DG } from "./parts/parse-named.gen.ts";
+import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
+import { $I, $KP } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
-import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
-import { $GD, $GE } from "./parts/texts.gen.ts";
-import { $GK } from "./parts/parse-with.gen.ts";
-import { $CD } from "./parts/band.gen.ts";
-import { $CC, $CJ } from "./parts/share.gen.ts";
-import { $CO } from "./parts/clock-fields.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
+import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
+import { $GE, $GF } from "./parts/texts.gen.ts";
+import { $GL } from "./parts/parse-with.gen.ts";
+import { $CE } from "./parts/band.gen.ts";
+import { $CD, $CK } from "./parts/share.gen.ts";
+import { $CP } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
-import { $GG } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $GH } from "./parts/without-payload.gen.ts";
-import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
-import { $GD_ } from "./parts/texts-later.gen.ts";
-import { $FZ_ } from "./parts/newer-later.gen.ts";
-import { $GG_ } from "./parts/has-payload-later.gen.ts";
-import { $GK_ } from "./parts/parse-with-later.gen.ts";
+import { $GH } from "./parts/has-payload.gen.ts";
+import { $CQ } from "./parts/parse-clock.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $GI } from "./parts/without-payload.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
+import { $GE_ } from "./parts/texts-later.gen.ts";
+import { $GA_ } from "./parts/newer-later.gen.ts";
+import { $GH_ } from "./parts/has-payload-later.gen.ts";
+import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -63,10 +64,10 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
-local p={working=d,delayed=e,expiry=g,dead=h}
-${$C}${$DF}${$D}local q=D(l)
-${$GA}local r={working=GA.working,completed=GA.completed,rejected=GA.rejected}
-local s=r[i]or GA.waiting
+local p={working=d,delayed=e,blocked=e,expiry=g,dead=h}
+${$C}${$DG}${$D}local q=D(l)
+${$GB}local r={working=GB.working,completed=GB.completed,rejected=GB.rejected}
+local s=r[i]or GB.waiting
 local t='99999999999999999 -'
 ${$J}${$AH}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
@@ -74,13 +75,13 @@ return N(v,w,x)
 end
 return M(v,w,x)
 end
-${$CD}${$CC}${$CO}${$AO}${$CP}local function v(w,x)
+${$CE}${$CD}${$CP}${$AO}${$CQ}local function v(w,x)
 local y,z,aa=string.match(w,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 y=tonumber(y)
 local ab=redis.call('HGET',f,'~fair')
 local ac={}
 local function ad()
-local ae=CP(ab)
+local ae=CQ(ab)
 local af,ag,ah
 if o=='1'then
 af=redis.call('LRANGE',a,AH(y),AH(y+x-1))
@@ -91,10 +92,10 @@ af=AO(redis.call('LRANGE',a,AH(-y-x),AH(-y-1)),1)
 ag,ah=y,1
 end
 local ai=ab and u(b,z,x)or{}
-local aj=9*CD+(ae.list_tag or(ae[0]or 0)+CC)
+local aj=9*CE+(ae.list_tag or(ae[0]or 0)+CD)
 local ak,al=1,1
 while#ac<x and(af[ak]or ai[al])do
-local am=ai[al]and tonumber(ai[al].score)-aj-ag*CC
+local am=ai[al]and tonumber(ai[al].score)-aj-ag*CD
 if af[ak]and not(am and(ah==1 and am<0 or ah==-1 and am>=0))then
 ac[#ac+1]={id=af[ak],from='list'}
 ak,ag=ak+1,ag+ah
@@ -134,12 +135,12 @@ end,
 #ac<x
 end
 local w={}
-${$CJ}local function x(y)
+${$CK}local function x(y)
 local z=y.task
 if y.from~='list'or tonumber(z.ghosts or 0)==0 then
 return false
 end
-local aa=w[y.id]or CJ(z)or redis.call('ZSCORE',e,y.id)
+local aa=w[y.id]or CK(z)or redis.call('ZSCORE',e,y.id)
 w[y.id]=true
 return aa
 end
@@ -170,8 +171,8 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$GB}${$GD}${$GE}${$GF}${$FX}${$GH}${$GB_}${$GD_}${$GF_}local function ah(ai)
-local aj=af and string.sub(ai.fixed,#GH(ai.fixed)+1)or''
+${$F}${$G}${$GC}${$GE}${$GF}${$GG}${$FY}${$GI}${$GC_}${$GE_}${$GG_}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#GI(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
 string.find(ai.id,ad.text,1,true)
@@ -185,26 +186,27 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AK}${$GG}${$GG_}local function al(am)
+${$E}${$H}${$AK}${$GH}${$GH_}local function al(am)
 local an=am.task
-if ai==g and not aj and an.state==GA.rejected and an.reason~='cancelled'then
+if ai==g and not aj and an.state==GB.rejected and an.reason~='cancelled'then
 aj=true
 return true
 elseif
 an.state~=s
+or an.node_kind
 or not H(q,an,am.text)
 or x(am)
 or(ad and not ah(am))
 then
 return false
 elseif
-am.fixed==''and s==GA.waiting
-or not(GG(am.fixed)or am.fixed=='')
+am.fixed==''and s==GB.waiting
+or not(GH(am.fixed)or am.fixed=='')
 then
 am.left_alone=true
 return false
 end
-local ao,ap=GH(am.fixed),am.record or''
+local ao,ap=GI(am.fixed),am.record or''
 local aq=ac(string.sub(am.fixed,#ao+1))
 z=z+#ao+#aq+#ap
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
@@ -226,8 +228,11 @@ end
 end
 return ap
 end
-${$K}local function an(ao,ap)
+${$K}${$KM}${$KN}${$KP}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
+if ai==e then
+aq,ar=KP(i)
+end
 local function as(at)
 if o=='1'then
 local au=ar and K(ar)or t
@@ -252,7 +257,7 @@ end
 local ao=l==''and i~='completed'
 ${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
 local aq,ar=j,A
-${$B}${$FZ}${$GC}${$GI}${$GK}${$P}${$Q}${$GC_}${$FZ_}${$GI_}${$GK_}while ar>0 do
+${$B}${$GA}${$GD}${$GJ}${$GL}${$P}${$Q}${$GD_}${$GA_}${$GJ_}${$GL_}while ar>0 do
 local as,at,au
 if i=='pending'then
 local av=o=='1'and t or K()
@@ -279,6 +284,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "65450dfe74a1ca6a4a40d5bf2d917396a9044726",
-  keyLockingSha1: "64a638e562e64f61119bd1632e73877e666e727c",
+  sha1: "99ee2a0bcc2cac5ce3800856e9e11588bd5d3c7a",
+  keyLockingSha1: "5e9a2466012cd26f8f4dfa6e93d59eccf4963296",
 };

@@ -2,13 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $DL } from "./parts/newer-settings.gen.ts";
-import { $FZ_ } from "./parts/newer-later.gen.ts";
+import { $DM } from "./parts/newer-settings.gen.ts";
+import { $GA_ } from "./parts/newer-later.gen.ts";
 
 export const pause: Script = {
   name: "pause",
@@ -17,7 +17,7 @@ export const pause: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 local d=redis.call('HGET',a,'~set')or'1'
-${$FZ}${$DL}${$FZ_}if DL(d)then
+${$GA}${$DM}${$GA_}if DM(d)then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local e,f=tonumber(string.match(d,';p=(%d+)')or 0),AJ(b)+tonumber(c)
@@ -28,6 +28,6 @@ d=string.gsub(d,';p=%d+','')..';p='..AH(f)
 ${$AS}${$AU}return AU(a,{'~set',d,'~wake',''})or{'ok'}
 `;
   },
-  sha1: "6adfeac3734b24bb07bcb1ba76e4d60394c7e30c",
-  keyLockingSha1: "a291a9daf80bd77739c3d977b3e5e28245eae8b1",
+  sha1: "b5e5c949d3d6b8be6515deceafc41ce5505b1c90",
+  keyLockingSha1: "5493285bb8642114b0a38a60845d7e7631a17112",
 };

@@ -3,46 +3,46 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DF } from "./parts/parse-named.gen.ts";
-import { $GA, $GC, $GI } from "./parts/state.gen.ts";
-import { $I } from "./parts/zset-of-state.gen.ts";
+import { $DG } from "./parts/parse-named.gen.ts";
+import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
+import { $I, $KP } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY } from "./parts/turn-of.gen.ts";
+import { $CZ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
-import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
-import { $GD, $GE } from "./parts/texts.gen.ts";
-import { $GK } from "./parts/parse-with.gen.ts";
-import { $R, $FP, $S } from "./parts/place-after.gen.ts";
-import { $FM, $FN } from "./parts/clear-plan.gen.ts";
-import { $DH, $DK } from "./parts/setting-names.gen.ts";
-import { $FO } from "./parts/read-settings.gen.ts";
-import { $HC } from "./parts/max-plan-leases.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
+import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
+import { $GE, $GF } from "./parts/texts.gen.ts";
+import { $GL } from "./parts/parse-with.gen.ts";
+import { $R, $FQ, $S } from "./parts/place-after.gen.ts";
+import { $FN, $FO } from "./parts/clear-plan.gen.ts";
+import { $DI, $DL } from "./parts/setting-names.gen.ts";
+import { $FP } from "./parts/read-settings.gen.ts";
+import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AM } from "./parts/add.gen.ts";
-import { $BY } from "./parts/note-event.gen.ts";
-import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
-import { $GL, $GN } from "./parts/letters.gen.ts";
-import { $GM } from "./parts/join-record.gen.ts";
-import { $GQ } from "./parts/bare-record.gen.ts";
-import { $GR } from "./parts/forget-task.gen.ts";
-import { $T, $T_ } from "./parts/erase.gen.ts";
-import { $CD } from "./parts/band.gen.ts";
-import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
-import { $CC, $CJ } from "./parts/share.gen.ts";
-import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG, $CM } from "./parts/limited-group.gen.ts";
-import { $CI } from "./parts/limited-later.gen.ts";
-import { $DP } from "./parts/parse-rate.gen.ts";
-import { $DQ } from "./parts/measure-rate.gen.ts";
+import { $BZ } from "./parts/note-event.gen.ts";
+import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
+import { $GM, $GO } from "./parts/letters.gen.ts";
+import { $GN } from "./parts/join-record.gen.ts";
+import { $GR } from "./parts/bare-record.gen.ts";
+import { $GS } from "./parts/forget-task.gen.ts";
+import { $T, $T_, $GS_ } from "./parts/erase.gen.ts";
+import { $CE } from "./parts/band.gen.ts";
+import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
+import { $CD, $CK } from "./parts/share.gen.ts";
+import { $CY, $DA, $W, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
+import { $CH, $CN } from "./parts/limited-group.gen.ts";
+import { $CJ } from "./parts/limited-later.gen.ts";
+import { $DQ } from "./parts/parse-rate.gen.ts";
+import { $DR } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
-import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
+import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
+import { $DB, $DD, $DE, $DF } from "./parts/remove-from-fair.gen.ts";
 import { $AB } from "./parts/refund.gen.ts";
-import { $CF } from "./parts/read-score.gen.ts";
+import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
-import { $CO } from "./parts/clock-fields.gen.ts";
-import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
+import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -52,30 +52,32 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EO, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GG } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $HG } from "./parts/score-when-due.gen.ts";
-import { $FU } from "./parts/default-result-ttl.gen.ts";
-import { $FV } from "./parts/default-dead-ttl.gen.ts";
-import { $KD } from "./parts/lines.gen.ts";
-import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
+import { $AW, $AX, $EP, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $GH } from "./parts/has-payload.gen.ts";
+import { $CQ } from "./parts/parse-clock.gen.ts";
+import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $HH } from "./parts/score-when-due.gen.ts";
+import { $FV } from "./parts/default-result-ttl.gen.ts";
+import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
+import { $KE } from "./parts/lines.gen.ts";
+import { $FP_ } from "./parts/read-settings-later.gen.ts";
+import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
-import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
-import { $GD_ } from "./parts/texts-later.gen.ts";
-import { $FZ_ } from "./parts/newer-later.gen.ts";
-import { $GG_ } from "./parts/has-payload-later.gen.ts";
-import { $GK_ } from "./parts/parse-with-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
+import { $GE_ } from "./parts/texts-later.gen.ts";
+import { $GA_ } from "./parts/newer-later.gen.ts";
+import { $GH_ } from "./parts/has-payload-later.gen.ts";
+import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..CY(b,d,e),'('..b..'!'
+local f,g='('..CZ(b,d,e),'('..b..'!'
 local h={}
 local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AH(A))
 for m,n in ipairs(i)do
@@ -103,130 +105,138 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g,h)
 ${$AH}${$AI}${$AJ}local o,p=AJ(i),tonumber(k)
-${$C}${$DF}${$D}local q=D(m)
-${$GA}local r=j=='completed'and GA.completed
-or j=='rejected'and GA.rejected
-or GA.waiting
-local s=r~=GA.waiting
-local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$R}${$FM}${$FN}${$DH}${$DK}${$FO}${$FP}${$HC}${$S}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$DC}${$DD}${$DE}${$HG}${$FU}${$FV}${$HI}${$KD}${$FO_}${$CR_}${$X_}${$HI_}${$AB_}${$AE_}${$T_}${$KJ}${$FH_}${$HI__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function u(v,w)
-local x=v==b and q.group
-local y,z=
+n.blocked=e
+${$KM}${$KN}${$KP}local q,r=KP(j)
+if j=='blocked'then
+${$HD}p=math.min(p,HD)
+end
+${$C}${$DG}${$D}local s=D(m)
+${$GB}local t=j=='completed'and GB.completed
+or j=='rejected'and GB.rejected
+or GB.waiting
+local u=t~=GB.waiting
+local v={'ok',0,'',0}
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CZ}${$O}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$R}${$FN}${$FO}${$DI}${$DL}${$FP}${$FQ}${$HD}${$S}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$DB}${$AB}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$DD}${$DE}${$DF}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HJ_}${$AB_}${$AE_}${$T_}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${$GS_}local function w(x,y)
+local z=x==b and s.group
+local aa,ab=
 {},
-x and O(c,q.group,w)or M(
-v,
-w,
+z and O(c,s.group,y)or M(
+x,
+y,
 A,
-v==h and q.ended_before
+x==h and s.ended_before or x==e and r
 )
-local aa=P(f,z,function(aa,ab)
-local ac=aa.task
-if#y==p then
+local ac=P(f,ab,function(ac,ad)
+local ae=ac.task
+if#aa==p then
 return true
-elseif not s and not(GG(aa.fixed)and(v==e or CJ(ac)))then
-aa.left_alone=true
-elseif ac.state==r and H(q,ac,aa.text)then
-aa.number=ab
-y[#y+1]=aa
+elseif not u and not(GH(ac.fixed)and(x==e or CK(ae)))then
+ac.left_alone=true
+elseif ae.state==t and H(s,ae,ac.text)then
+ac.number=ad
+aa[#aa+1]=ac
 end
 end)
-local ab,ac={},nil
-local ad
-ad,aa=S(n,o,y,aa,function(ae,af,ag,ah)
-if s then
-for al,am in ipairs(af)do
-T(ae,am,ag[al])
+local ad,ae={},nil
+local af
+af,ac=S(n,o,aa,ac,function(ag,ah,ai,aj)
+if u then
+for an,ao in ipairs(ah)do
+T(ag,ao,ai[an])
 end
-return FS(ae)
+return FT(ag)
 end
-CR(ae,v~=e and ag or{})
-for al,am in ipairs(af)do
-if v~=e then
-AB(ae,am,ag[al],v,ab[am]or y[ah+al].score)
+CS(ag,x~=e and ai or{})
+for an,ao in ipairs(ah)do
+if x~=e then
+AB(ag,ao,ai[an],x,ad[ao]or aa[aj+an].score)
 end
-HI(ae,am,ag[al],'','rejected','cancelled')
+HJ(ag,ao,ai[an],'','rejected','cancelled')
 end
-ae.move_up_limit=1
-DE(ae)
-local ai=FS(ae)
-AN('ZREM',v,ai and{}or af)
-local aj=ai and{}or FI(ae,'ZADD fair XX')
-for an=1,#aj,2 do
-ab[aj[an+1]]=aj[an]
-ac=math.min(ac or math.huge,tonumber(aj[an]))
+ag.move_up_limit=1
+DF(ag)
+local ak=FT(ag)
+AN('ZREM',x,ak and{}or ah)
+local al=ak and{}or FJ(ag,'ZADD fair XX')
+for ap=1,#al,2 do
+ad[al[ap+1]]=al[ap]
+ae=math.min(ae or math.huge,tonumber(al[ap]))
 end
-return ai
+return ak
 end)
-if not aa then
-return ad
+if not ac then
+return af
 end
-local ae=ac and K(AH(ac))or R(z,aa,w)
-t[2],t[3],t[4]=ad,ae,Q(z,aa)
+local ag=ae and K(AH(ae))or R(ab,ac,y)
+v[2],v[3],v[4]=af,ag,Q(ab,ac)
 end
-${$AW}${$AX}${$EO}${$AY}${$BD}local function v()
-local w=FP(n,o)
-if not w then
+${$AW}${$AX}${$EP}${$AY}${$BD}local function x()
+local y=FQ(n,o)
+if not y then
 return{'newer_schema'},nil
 end
-local x,y,z={},AW(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,AH(HC))or{})do
-x[ad]={id=ae}
+local z,aa,ab={},AW(0,0),{}
+for af,ag in ipairs(redis.call('RPOP',a,AH(HD))or{})do
+z[af]={id=ag}
 end
-local aa=t[2]
-local ab=P(f,x,function(ab)
-if aa==p then
+local ac=v[2]
+local ad=P(f,z,function(ad)
+if ac==p then
 return true
 end
-local ac=AX(y,ab.id,ab.fixed,ab.record)
-if not AY(y,ac,ab)then
-aa,ac.written=aa+1,true
-HI(w,ab.id,ac.task,'','rejected','cancelled')
+local ae=AX(aa,ad.id,ad.fixed,ad.record)
+if not AY(aa,ae,ad)then
+ac,ae.written=ac+1,true
+HJ(y,ad.id,ae.task,'','rejected','cancelled')
 end
 end)
-local ac=FS(w)
-for ag=#x,1,-1 do
-AK(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
+local ae=FT(y)
+for ai=#z,1,-1 do
+AK(ab,(ae or ai>ad or z[ai].left_alone)and z[ai].id or nil)
 end
-AN('RPUSH',a,z)
-if ac then
-return t[2]==0 and ac,nil
+AN('RPUSH',a,ab)
+if ae then
+return v[2]==0 and ae,nil
 end
-BD(y,f)
-local ad=ab==#x
-local ae=#z<#x and not(ad and#x<HC)
-t[2],t[3]=aa,ae and'pending '..K()or''
-t[4]=ae and 0 or Q(x,ab)
-return nil,ae and ad
+BD(aa,f)
+local af=ad==#z
+local ag=#ab<#z and not(af and#z<HD)
+v[2],v[3]=ac,ag and'pending '..K()or''
+v[4]=ag and 0 or Q(z,ad)
+return nil,ag and af
 end
 if j~='pending'then
-${$I}local w=I(n,j,q)
-return u(w,l~=''and l or K(w==h and q.ended_from))or t
+${$I}local y=I(n,j,s)
+return w(
+y,
+l~=''and l or K(y==h and s.ended_from or y==e and q)
+)or v
 end
-local w,x=string.match(l,'^(%a+) (.+)$')
-if not w then
-w,x='pending',K()
+local y,z=string.match(l,'^(%a+) (.+)$')
+if not y then
+y,z='pending',K()
 if redis.call('HEXISTS',f,'~fair')==1 then
-w='limited'
+y='limited'
 end
 end
-local y,z=nil,m==''
-if w~='pending'then
-y=u(w=='limited'and d or b,x)
-if t[3]~=''then
-t[3]=w..' '..t[3]
-elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..K()
+local aa,ab=nil,m==''
+if y~='pending'then
+aa=w(y=='limited'and d or b,z)
+if v[3]~=''then
+v[3]=y..' '..v[3]
+elseif y=='limited'or ab then
+v[3]=(y=='limited'and'fair 'or'pending ')..K()
 end
-return y or t
+return aa or v
 end
-for ad=1,math.ceil(p/HC)do
-if z and not y and t[2]<p then
-y,z=v()
+for af=1,math.ceil(p/HD)do
+if ab and not aa and v[2]<p then
+aa,ab=x()
 end
 end
-return y or t
+return aa or v
 `;
   },
-  sha1: "385fc2151f28dd22002c07eccf2a96948623453c",
-  keyLockingSha1: "23fbc77aa2b8f64907013c2456efdbe3ce598c3c",
+  sha1: "ba6ac407db41a4cff175e6d4f582c29fa025963d",
+  keyLockingSha1: "048451ac2809876fe7a8a08fa4376a5c6cfc7595",
 };

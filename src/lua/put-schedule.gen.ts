@@ -3,12 +3,12 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
-import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
+import { $BX, $BY } from "./parts/earlier-answer.gen.ts";
 
 export const putSchedule: Script = {
   name: "putSchedule",
@@ -24,7 +24,7 @@ local h=ARGV[5]
 local i=ARGV[6]
 local j=ARGV[7]
 local k=redis.call('HGET',b,'.'..f)or''
-${$FZ}if FZ(k)then
+${$GA}if GA(k)then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local function l()
@@ -33,11 +33,11 @@ return{'changed',AJ(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$BW}m,n=BW(c,e)
+${$BX}m,n=BX(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$AF}${$BX}BX(c,n,e,'refused')
+${$AF}${$BY}BY(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -63,13 +63,13 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$AF}${$BX}BX(c,n,e,m)
+${$AF}${$BY}BY(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "31330b3399ab81830ef4da0805f6b7ff49c45319",
-  keyLockingSha1: "1ecbb234745871b8897f2f79c9a75ae9d1ea8659",
+  sha1: "7d5374100fadf2f01bb749829dc0f1a1be532004",
+  keyLockingSha1: "369e6c67b1f7302bbbb42c0f419bd6512fd016eb",
 };

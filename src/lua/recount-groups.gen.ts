@@ -2,39 +2,39 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $DF } from "./parts/parse-named.gen.ts";
-import { $GA, $GC, $GI } from "./parts/state.gen.ts";
+import { $DG } from "./parts/parse-named.gen.ts";
+import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY } from "./parts/turn-of.gen.ts";
+import { $CZ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
-import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
-import { $GD, $GE } from "./parts/texts.gen.ts";
-import { $GK } from "./parts/parse-with.gen.ts";
-import { $FM, $FN } from "./parts/clear-plan.gen.ts";
-import { $DH, $DK } from "./parts/setting-names.gen.ts";
-import { $HC } from "./parts/max-plan-leases.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
+import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
+import { $GE, $GF } from "./parts/texts.gen.ts";
+import { $GL } from "./parts/parse-with.gen.ts";
+import { $FN, $FO } from "./parts/clear-plan.gen.ts";
+import { $DI, $DL } from "./parts/setting-names.gen.ts";
+import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AM } from "./parts/add.gen.ts";
-import { $BY } from "./parts/note-event.gen.ts";
-import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
-import { $GL, $GN } from "./parts/letters.gen.ts";
-import { $GM } from "./parts/join-record.gen.ts";
-import { $CD } from "./parts/band.gen.ts";
-import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
-import { $CC, $CJ } from "./parts/share.gen.ts";
-import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG, $CM } from "./parts/limited-group.gen.ts";
-import { $CI } from "./parts/limited-later.gen.ts";
-import { $DP } from "./parts/parse-rate.gen.ts";
-import { $DQ } from "./parts/measure-rate.gen.ts";
+import { $BZ } from "./parts/note-event.gen.ts";
+import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
+import { $GM, $GO } from "./parts/letters.gen.ts";
+import { $GN } from "./parts/join-record.gen.ts";
+import { $CE } from "./parts/band.gen.ts";
+import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
+import { $CD, $CK } from "./parts/share.gen.ts";
+import { $CY, $DA, $W, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
+import { $CH, $CN } from "./parts/limited-group.gen.ts";
+import { $CJ } from "./parts/limited-later.gen.ts";
+import { $DQ } from "./parts/parse-rate.gen.ts";
+import { $DR } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
-import { $CF } from "./parts/read-score.gen.ts";
+import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
+import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
-import { $CO } from "./parts/clock-fields.gen.ts";
-import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
+import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -45,28 +45,30 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GG } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $FY } from "./parts/read-first-lines.gen.ts";
-import { $HG } from "./parts/score-when-due.gen.ts";
-import { $FU } from "./parts/default-result-ttl.gen.ts";
-import { $FV } from "./parts/default-dead-ttl.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
-import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
-import { $IX, $IY, $IZ, $JA, $KG, $KH, $KI } from "./parts/count-ready.gen.ts";
-import { $KD } from "./parts/lines.gen.ts";
-import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
-import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
-import { $KE } from "./parts/in-line.gen.ts";
-import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
-import { $GD_ } from "./parts/texts-later.gen.ts";
-import { $FZ_ } from "./parts/newer-later.gen.ts";
-import { $GG_ } from "./parts/has-payload-later.gen.ts";
-import { $GK_ } from "./parts/parse-with-later.gen.ts";
+import { $GH } from "./parts/has-payload.gen.ts";
+import { $CQ } from "./parts/parse-clock.gen.ts";
+import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $FZ } from "./parts/read-first-lines.gen.ts";
+import { $HH } from "./parts/score-when-due.gen.ts";
+import { $FV } from "./parts/default-result-ttl.gen.ts";
+import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
+import { $GU } from "./parts/has-ended.gen.ts";
+import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
+import { $IY, $IZ, $JA, $JB, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
+import { $KE } from "./parts/lines.gen.ts";
+import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KF } from "./parts/in-line.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
+import { $GE_ } from "./parts/texts-later.gen.ts";
+import { $GA_ } from "./parts/newer-later.gen.ts";
+import { $GH_ } from "./parts/has-payload-later.gen.ts";
+import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -83,23 +85,23 @@ local i=ARGV
 local j=3
 local k=200
 ${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FM}${$FN}${$AI}${$AJ}${$HM}${$HQ}local m=HQ(l,AJ(g))
+${$AH}${$FN}${$FO}${$AI}${$AJ}${$HN}${$HR}local m=HR(l,AJ(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DF}${$DH}${$DK}${$CK}${$CL}${$CM}local function r(s)
+${$DG}${$DI}${$DL}${$CL}${$CM}${$CN}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,CM(s)
+o[#o+1],q[s]=s,CN(s)
 end
 return q[s]
 end
-${$A}${$B}${$GA}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$CJ}${$GG}${$FX}${$GB_}${$GC_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}local function s(t,u)
+${$A}${$B}${$GB}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$CK}${$GH}${$FY}${$GC_}${$GD_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CJ(x.task)and GG(x.fixed)then
+if CK(x.task)and GH(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -108,45 +110,45 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=CM(x,h=='1'and i[w+2]or'')
+q[x]=CN(x,h=='1'and i[w+2]or'')
 end
-${$CD}${$CW}${$CF}${$JD}${$IX}${$IY}if h~='1'and not(s(a,IX)and s(d,IY))then
+${$CE}${$CX}${$CG}${$JE}${$IY}${$IZ}if h~='1'and not(s(a,IY)and s(d,IZ))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CY}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FY}${$HG}${$FU}${$FV}${$HI}${$GT}${$HR}${$HT}${$IZ}${$JA}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KE}${$KG}${$KH}${$KI}${$KJ}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}for x=1,#t,HC do
-CR(n,{unpack(t,x,math.min(x+HC-1,#t))})
-for ab=x,math.min(x+HC-1,#t)do
+${$CZ}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$AA}${$AL}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FZ}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$HS}${$HU}${$JA}${$JB}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}for x=1,#t,HD do
+CS(n,{unpack(t,x,math.min(x+HD-1,#t))})
+for ab=x,math.min(x+HD-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AH(af*CG)
+local ag=af and AH(af*CH)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CG))
+and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CH))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FZ(ae)and IZ(ad,q[ac],ae or'')then
+if ah and not GA(ae)and JA(ad,q[ac],ae or'')then
 ad.changed=true
-HR(m,'group_wrong',ac)
-elseif ah and not FZ(ae)and JA(m,ad)then
+HS(m,'group_wrong',ac)
+elseif ah and not GA(ae)and JB(m,ad)then
 ad.changed=true
-HR(m,'timer_wrong',ac)
+HS(m,'timer_wrong',ac)
 end
 end
-KI(m,{unpack(o,x,math.min(x+HC-1,#o))})
+KJ(m,{unpack(o,x,math.min(x+HD-1,#o))})
 Z(n)
-local y=FS(n)
+local y=FT(n)
 if y then
 return y
 end
-FM(n)
+FN(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "89b502ecf8d94f9db90aa2b4ff27e6d1cf9a31ed",
-  keyLockingSha1: "8feee0d6d9e533fe9fb265f81f94c71c629eb796",
+  sha1: "cefc896cb94a5648a1d05520ab8539a42b36dcf3",
+  keyLockingSha1: "742741be79d37b1cc10bc148737fd63412f90dcc",
 };

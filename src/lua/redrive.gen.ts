@@ -3,40 +3,40 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DF } from "./parts/parse-named.gen.ts";
-import { $GA, $GC, $GI } from "./parts/state.gen.ts";
+import { $DG } from "./parts/parse-named.gen.ts";
+import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY } from "./parts/turn-of.gen.ts";
+import { $CZ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
-import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
-import { $GD, $GE } from "./parts/texts.gen.ts";
-import { $GK } from "./parts/parse-with.gen.ts";
-import { $R, $FP, $S } from "./parts/place-after.gen.ts";
-import { $FM, $FN } from "./parts/clear-plan.gen.ts";
-import { $DH, $DK } from "./parts/setting-names.gen.ts";
-import { $FO } from "./parts/read-settings.gen.ts";
-import { $HC } from "./parts/max-plan-leases.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
+import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
+import { $GE, $GF } from "./parts/texts.gen.ts";
+import { $GL } from "./parts/parse-with.gen.ts";
+import { $R, $FQ, $S } from "./parts/place-after.gen.ts";
+import { $FN, $FO } from "./parts/clear-plan.gen.ts";
+import { $DI, $DL } from "./parts/setting-names.gen.ts";
+import { $FP } from "./parts/read-settings.gen.ts";
+import { $HD } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AM } from "./parts/add.gen.ts";
-import { $BY } from "./parts/note-event.gen.ts";
-import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
-import { $GL, $GN } from "./parts/letters.gen.ts";
-import { $GM } from "./parts/join-record.gen.ts";
-import { $CD } from "./parts/band.gen.ts";
-import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
-import { $CC, $CJ } from "./parts/share.gen.ts";
-import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG, $CM } from "./parts/limited-group.gen.ts";
-import { $CI } from "./parts/limited-later.gen.ts";
-import { $DP } from "./parts/parse-rate.gen.ts";
-import { $DQ } from "./parts/measure-rate.gen.ts";
+import { $BZ } from "./parts/note-event.gen.ts";
+import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
+import { $GM, $GO } from "./parts/letters.gen.ts";
+import { $GN } from "./parts/join-record.gen.ts";
+import { $CE } from "./parts/band.gen.ts";
+import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
+import { $CD, $CK } from "./parts/share.gen.ts";
+import { $CY, $DA, $W, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
+import { $CH, $CN } from "./parts/limited-group.gen.ts";
+import { $CJ } from "./parts/limited-later.gen.ts";
+import { $DQ } from "./parts/parse-rate.gen.ts";
+import { $DR } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
-import { $CF } from "./parts/read-score.gen.ts";
+import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
+import { $CG } from "./parts/read-score.gen.ts";
 import { $AL } from "./parts/sorted-keys.gen.ts";
-import { $CO } from "./parts/clock-fields.gen.ts";
-import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
+import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -46,29 +46,31 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GG } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $HG } from "./parts/score-when-due.gen.ts";
-import { $HH } from "./parts/wait-again.gen.ts";
-import { $FU } from "./parts/default-result-ttl.gen.ts";
-import { $FV } from "./parts/default-dead-ttl.gen.ts";
-import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
-import { $JP } from "./parts/nobody-awake.gen.ts";
-import { $JS } from "./parts/record-wake.gen.ts";
-import { $KD } from "./parts/lines.gen.ts";
-import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
-import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
-import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
-import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
-import { $GD_ } from "./parts/texts-later.gen.ts";
-import { $FZ_ } from "./parts/newer-later.gen.ts";
-import { $GG_ } from "./parts/has-payload-later.gen.ts";
-import { $GK_ } from "./parts/parse-with-later.gen.ts";
+import { $GH } from "./parts/has-payload.gen.ts";
+import { $CQ } from "./parts/parse-clock.gen.ts";
+import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $HH } from "./parts/score-when-due.gen.ts";
+import { $HI } from "./parts/wait-again.gen.ts";
+import { $FV } from "./parts/default-result-ttl.gen.ts";
+import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $GW } from "./parts/settlement.gen.ts";
+import { $JQ } from "./parts/nobody-awake.gen.ts";
+import { $JT } from "./parts/record-wake.gen.ts";
+import { $KE } from "./parts/lines.gen.ts";
+import { $FP_ } from "./parts/read-settings-later.gen.ts";
+import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
+import { $GE_ } from "./parts/texts-later.gen.ts";
+import { $GA_ } from "./parts/newer-later.gen.ts";
+import { $GH_ } from "./parts/has-payload-later.gen.ts";
+import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -95,7 +97,7 @@ local s=500
 ${$AH}${$AI}${$AJ}local t=AJ(i)
 local u,v,w=string.match(m,'^(%d+) (%d+) (.+)$')
 v=math.max(tonumber(v or t),t)
-${$C}${$DF}${$D}local x=D(n)
+${$C}${$DG}${$D}local x=D(n)
 local y={}
 local function z(aa,ab)
 aa.number=ab
@@ -103,18 +105,18 @@ y[#y+1]=aa
 end
 local aa={}
 local ab,ac=false,false
-${$GA}${$GG}${$GG_}local function ad(ae,af)
+${$GB}${$GH}${$GH_}local function ad(ae,af)
 local ag,ah=ae.id,ae.task
-local ai=ah.state==GA.waiting
+local ai=ah.state==GB.waiting
 if aa[ag]then
 return false
 elseif#y==tonumber(j)then
 return true
-elseif ah.state==GA.ghost or ah.state==GA.deleted or(ai and ae.fixed=='')then
+elseif ah.state==GB.ghost or ah.state==GB.deleted or(ai and ae.fixed=='')then
 aa[ag]='not_found'
 elseif ae.lease~=''and ae.lease~=ah.lease_number then
 aa[ag]='lease_lost'
-elseif ah.state==GA.rejected and GG(ae.fixed)and ah.reason~=r then
+elseif ah.state==GB.rejected and GH(ae.fixed)and ah.reason~=r then
 aa[ag]='redriven'
 z(ae,af)
 else
@@ -126,24 +128,24 @@ end
 ${$E}${$F}${$G}${$H}local function ae(af,ag)
 if#y==tonumber(j)then
 return true
-elseif af.task.state~=GA.rejected or not GG(af.fixed)then
+elseif af.task.state~=GB.rejected or not GH(af.fixed)then
 af.left_alone=true
 elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CY}${$AK}${$FZ}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$HH}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}local function af(ag,ah,ai,aj)
-CR(ag,ai)
+${$CZ}${$AK}${$GA}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$HI}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$HI__}${$FT_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}local function af(ag,ah,ai,aj)
+CS(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
 ab=ab or ap<=t
 ao.charged,ao.reason,ao.ended_at='0',nil,nil
-HH(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
-BY(ag,'redriven',ah[an])
+HI(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
+BZ(ag,'redriven',ah[an])
 end
 ag.writes['ZREM expiry']=ah
 ag.writes['ZREM dead']=ah
-return FS(ag)
+return FT(ag)
 end
 local ag={}
 for ak=8,#p,2 do
@@ -160,10 +162,10 @@ end
 local ai=math.min(tonumber(x.ended_before or u+1),u+1)
 ${$J}${$L}${$M}ag=M(h,w,s,ai)
 end
-${$A}${$B}${$GB}${$GF}${$GK}${$P}${$FX}${$GB_}${$GF_}${$GK_}local ai=P(f,ag,ah and ad or ae)
+${$A}${$B}${$GC}${$GG}${$GL}${$P}${$FY}${$GC_}${$GG_}${$GL_}local ai=P(f,ag,ah and ad or ae)
 local aj=#y
 if k~='1'then
-${$FM}${$FN}${$FO}${$FP}${$HC}${$S}${$FO_}aj,ai=S(q,t,y,ai,af)
+${$FN}${$FO}${$FP}${$FQ}${$HD}${$S}${$FP_}aj,ai=S(q,t,y,ai,af)
 if not ai then
 return aj
 end
@@ -177,10 +179,10 @@ end
 if ak~=''then
 ak=u..' '..AH(math.ceil(v+aj*l))..' '..ak
 end
-${$JN}${$JO}${$JQ}${$JP}${$JS}local al=o~=''
+${$JO}${$JP}${$JR}${$JQ}${$JT}local al=o~=''
 and k~='1'
 and(ab or ac)
-and JS(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
+and JT(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
 ${$Q}local am={'ok',aj,ak,Q(ag,ai),al and 1 or 0}
 for aq=1,ah and ai or 0 do
 am[aq+5]=ag[aq].left_alone and'newer_schema'or aa[ag[aq].id]or'not_found'
@@ -188,6 +190,6 @@ end
 return am
 `;
   },
-  sha1: "1221c83965acc620d9ff2f694a0ab95703cb49f5",
-  keyLockingSha1: "341db98f866ada2511ae3a01ca92af6987a6669d",
+  sha1: "6aa8f99b35721ab4aa866fa93cc3d65afee5bc79",
+  keyLockingSha1: "bf7a278ba7b2bdae49b5325054851c902c19ea7b",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
 
 export const renameKeys: Script = {
   name: "renameKeys",
@@ -38,7 +38,7 @@ local ab=KEYS[28]
 local ac=ARGV[1]
 local ad=redis.pcall('GET',g)
 if type(ad)=='string'then
-${$FZ}if FZ(ad)then
+${$GA}if GA(ad)then
 return{'newer_schema'}
 elseif not string.find(ad,'^1;')then
 redis.call('HLEN',g)
@@ -94,6 +94,6 @@ redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
 return{'ok',tonumber((string.match(ad,'^1;(%d+)$')))}
 `;
   },
-  sha1: "dfb59ffef836f4a22c3969620319d8802b6d327d",
-  keyLockingSha1: "f1d0ccece20f17f92fcccbecf122bef536c3f14b",
+  sha1: "e81e12e00092488f270759b2b23f770b39d92121",
+  keyLockingSha1: "66e01400cd8c954c1a8915198c3d6f8bd799a339",
 };

@@ -6,7 +6,7 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
+import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -16,14 +16,14 @@ local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
 local e=redis.call('HGET',a,'~wake')
-${$JN}local f,g,h=JN(e)
+${$JO}local f,g,h=JO(e)
 if d>=f and d<f+tonumber(c)then
 return{'ok',0}
 end
-${$AS}${$AU}${$JO}${$JQ}local i=AU(a,{'~wake',JQ(d,math.max(tonumber(c),h),e)})
+${$AS}${$AU}${$JP}${$JR}local i=AU(a,{'~wake',JR(d,math.max(tonumber(c),h),e)})
 return{'ok',i and 0 or 1}
 `;
   },
-  sha1: "c36d8de77a243b14c556a3d64214430e62a3fc5b",
-  keyLockingSha1: "a0283c6ace99af7d1b0532b85088bdd0bc8ff12b",
+  sha1: "510bf4a3523fab6dd3d6ef7bd5bdcbca7488f92d",
+  keyLockingSha1: "fe70e22b6b7fa3386602e05f0807e34fd2ffd59b",
 };

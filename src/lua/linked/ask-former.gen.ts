@@ -2,29 +2,32 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $AF } from "../parts/resend-window.gen.ts";
-import { $CF } from "../parts/read-score.gen.ts";
-import { $FW, $GO, $GP, $CA, $HI } from "../parts/history.gen.ts";
-import { $FU } from "../parts/default-result-ttl.gen.ts";
-import { $FV } from "../parts/default-dead-ttl.gen.ts";
-import { $KD } from "../parts/lines.gen.ts";
-import { $FO_ } from "../parts/read-settings-later.gen.ts";
-import { $CR_, $GL_, $GN_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "../parts/make-ready-later.gen.ts";
-import { $AE_, $FH_, $FS_ } from "../parts/write-groups-later.gen.ts";
-import { $EF_ } from "../parts/begin-task-later.gen.ts";
-import { $GB_, $GF_ } from "../parts/fixed-fields-later.gen.ts";
-import { $GC_, $GI_ } from "../parts/changing-fields-later.gen.ts";
-import { $GD_ } from "../parts/texts-later.gen.ts";
-import { $FZ_ } from "../parts/newer-later.gen.ts";
-import { $GK_ } from "../parts/parse-with-later.gen.ts";
+import { $CG } from "../parts/read-score.gen.ts";
+import { $FX, $GP, $GQ, $CB, $HJ } from "../parts/history.gen.ts";
+import { $FV } from "../parts/default-result-ttl.gen.ts";
+import { $FW } from "../parts/default-dead-ttl.gen.ts";
+import { $GW } from "../parts/settlement.gen.ts";
+import { $KE } from "../parts/lines.gen.ts";
+import { $FP_ } from "../parts/read-settings-later.gen.ts";
+import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
+import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
+import { $EG_ } from "../parts/begin-task-later.gen.ts";
+import { $KM, $KN } from "../parts/blocked.gen.ts";
+import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
+import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
+import { $GE_ } from "../parts/texts-later.gen.ts";
+import { $GA_ } from "../parts/newer-later.gen.ts";
+import { $GL_ } from "../parts/parse-with-later.gen.ts";
+import { $GS_ } from "../parts/erase.gen.ts";
 import { askFormer as plain } from "../ask-former.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GB_}${$GD_}${$GF_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FO_}${$FZ_}${source.slice(2887, 4692)}${$GC_}${$GL_}${$GN_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CF}${source.slice(5728, 7822)}${$KD}${$CR_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EF_}${$GI_}${$GK_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FW}${$GO}${$GP}${$CA}${source.slice(17454, 19972)}${$FU}${$FV}${$HI}${source.slice(19972, 20520)}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$FS_}${source.slice(20520, 20537)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GC_}${$GE_}${$GG_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FP_}${$GA_}${source.slice(2887, 4692)}${$GD_}${$GM_}${$GO_}${$GS_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CG}${source.slice(5728, 7822)}${$KE}${$CS_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EG_}${$GJ_}${$GL_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FX}${$GP}${$GQ}${$CB}${source.slice(17454, 19972)}${$FV}${$FW}${$HJ}${source.slice(19972, 20520)}${$GW}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${source.slice(20520, 20537)}`;
   },
-  sha1: "bb6d4a7340fe0e89b3d192ebcb28771e5edea1fd",
-  keyLockingSha1: "44cdd96fa4d57e26a975ad2e8d0340127f120625",
+  sha1: "3dac85f29ab5df9723bce7ed5b1bebc03c3dec0e",
+  keyLockingSha1: "7c6890416ddc8b295776f240d3d04d1067123c03",
 };

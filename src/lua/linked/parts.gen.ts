@@ -3,16 +3,16 @@
 export const $AZ_ = `AZ=(function(a)
 return function(b,c,d)
 local e,f=nil,nil
-if not EO(d)then
-e,f=KD.line_of(b,c.task)
+if not EP(d)then
+e,f=KE.line_of(b,c.task)
 end
 if e then
-KD.follow_score(c.task,d.score)
+KE.follow_score(c.task,d.score)
 end
 if e and e.ordered and c.id~=e.head then
 if e.head or f.working>0 then
-DB(b,c.task,d.score,c.id)
-KD.line_up(b,f,c.id,true)
+DC(b,c.task,d.score,c.id)
+KE.line_up(b,f,c.id,true)
 return true
 end
 e.head=c.id
@@ -21,13 +21,59 @@ return a(b,c,d)
 end
 end)(AZ)
 `;
-export const $GX_ = `GX=(function(a)
-return function(b,c,d,e,f,g)
-local h=a(b,c,d,e,f,g)
-if KJ.outbox[1]and h[1]=='ok'then
-AK(h,{'outbox',unpack(KJ.outbox)})
+export const $BO_ = `BO=(function(a)
+return function(b,c)
+local d,e=a(b,c)
+local f=tonumber(KM)
+return(d or f)<f and d or nil,(e or f)<f and e or c
 end
-return h
+end)(BO)
+`;
+export const $BP_ = `BP=(function()
+return function(a,b)
+if tonumber(b or 0)==0 then
+return 0,0
+end
+return redis.call('ZCOUNT',a,KM,'('..KN),
+redis.call('ZCOUNT',a,KM,'+inf')
+end
+end)(BP)
+`;
+export const $GX_ = `GX=(function(a)
+return function(b,c,d)
+a(b,c,d)
+for h,i in ipairs(KQ.fields_with(c,d))do
+b[#b+1]=i
+end
+return b
 end
 end)(GX)
+`;
+export const $GY_ = `GY=(function(a)
+return function(b,c,d,e,f,g)
+local h=2+(#e-f)/GW
+for l,m in ipairs(KQ.fields_with(e,f))do
+KQ.read_before[m]=g[h+l]or false
+end
+local i=a(b,c,d,e,f,g)
+for m in pairs(KQ.read_before)do
+KQ.read_before[m]=nil
+end
+if KQ.outbox[1]and i[1]=='ok'then
+AK(i,{'outbox',AH(c),unpack(KQ.outbox)})
+end
+return i
+end
+end)(GY)
+`;
+export const $BM_ = `BM=(function(a)
+return function(b,c,d,e,f)
+if d and b.has_released and#d<c.max then
+for j,k in ipairs(redis.call('RPOP',b.pending,AH(c.max-#d))or{})do
+d[#d+1]=k
+end
+end
+return a(b,c,d,e,f)
+end
+end)(BM)
 `;

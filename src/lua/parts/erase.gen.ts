@@ -4,31 +4,38 @@ export const $T = `local function T(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+AF
 if d>a.now then
 AM(c,'version',1)
-c.state,c.history,c.reason,c.errors=GA.deleted,nil,nil,nil
+c.state,c.history,c.reason,c.errors=GB.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FJ(a,'HSET tasks',b,'')
-FJ(a,'HSET tasks','.'..b,GN(c,''))
-FJ(a,'ZADD expiry',AH(d),b)
+FK(a,'HSET tasks',b,'')
+FK(a,'HSET tasks','.'..b,GO(c,''))
+FK(a,'ZADD expiry',AH(d),b)
 else
-local e,f=FI(a,'HSET tasks'),FI(a,'HDEL tasks')
-local g=GR(e,f,b,c,a.now)
+local e,f=FJ(a,'HSET tasks'),FJ(a,'HDEL tasks')
+local g=GS(e,f,b,c,a.now)
 if g then
-FJ(a,'ZADD expiry',g,b)
+FK(a,'ZADD expiry',g,b)
 else
-FJ(a,'ZREM expiry',b)
+FK(a,'ZREM expiry',b)
 end
 end
-FJ(a,'ZREM dead',b)
-BY(a,'deleted',b)
+FK(a,'ZREM dead',b)
+BZ(a,'deleted',b)
 end
 `;
 export const $T_ = `T=(function(a)
 return function(b,c,d)
-if d.group and d.state==GA.rejected and b.settings.o and not b.groups[d.group]then
-CR(b,{d})
+if d.group and d.state==GB.rejected and b.settings.o and not b.groups[d.group]then
+CS(b,{d})
 end
-KD.leave_stopped(b,d,c)
+KE.leave_stopped(b,d,c)
 return a(b,c,d)
 end
 end)(T)
+`;
+export const $GS_ = `GS=(function(a)
+return function(b,c,d,e,f)
+AK(c,e.flow and'~p:'..d or nil)
+return a(b,c,d,e,f)
+end
+end)(GS)
 `;

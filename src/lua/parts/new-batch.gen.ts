@@ -8,19 +8,19 @@ end
 `;
 export const $AX = `local function AX(a,b,c,d)
 if not a.entries[b]then
-local e,f=GK(c or'',d)
+local e,f=GL(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
 end
 return a.entries[b]
 end
 `;
-export const $EO = `local function EO(a)
+export const $EP = `local function EP(a)
 return a.listed or not a.score
 end
 `;
 export const $AY = `local function AY(a,b,c)
 local d=b.task
-if tonumber(d.ghosts or 0)>0 and EO(c)then
+if tonumber(d.ghosts or 0)>0 and EP(c)then
 AM(d,'ghosts',-1)
 d.ghosts=d.ghosts~='0'and d.ghosts or nil
 a.ghosts=a.ghosts+1
@@ -30,7 +30,7 @@ a.ghost_entries[#a.ghost_entries+1]=b
 end
 return true
 end
-if d.state~=GA.waiting or not GG(b.fixed)then
+if d.state~=GB.waiting or not GH(b.fixed)then
 a.broken=a.broken+1
 return true
 end
@@ -43,11 +43,11 @@ for h,i in ipairs(a.ghost_entries)do
 if not i.written then
 local j,k='.'..i.id,i.task.ghosts
 local l,m,n=string.match(i.record,'^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if k or m~=''or(n~=GA.ghost and l~='1')then
+if k or m~=''or(n~=GB.ghost and l~='1')then
 local o=string.gsub(i.record,';g=%d+',k and';g='..k or'',1)
 AK(c,j,o)
 else
-AK(d,j,n==GA.ghost and i.id or nil)
+AK(d,j,n==GB.ghost and i.id or nil)
 end
 end
 end

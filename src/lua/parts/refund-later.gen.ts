@@ -2,11 +2,11 @@
 
 export const $AB_ = `AB=(function(a)
 return function(b,c,d,e,f)
-local g,h=KD.line_of(b,d)
-if g and e==b.keys.limited and tonumber(f)<CG then
-return KD.leave_line(b,h,c,f)
+local g,h=KE.line_of(b,d)
+if g and e==b.keys.limited and tonumber(f)<CH then
+return KE.leave_line(b,h,c,f)
 elseif g and e==b.keys.fair then
-KD.follow_score(d,f)
+KE.follow_score(d,f)
 end
 return a(b,c,d,e,f)
 end

@@ -2,13 +2,13 @@
 
 export const $AB = `local function AB(a,b,c,d,e)
 if d==a.keys.fair then
-local f,g=DA(a,c,e,b),e%CD
+local f,g=DB(a,c,e,b),e%CE
 if g>=(a.times[tonumber(c.priority or 0)]or 0)and g<=(f.moved_up_to or g)then
 f.left_early=f.left_early or{}
 AK(f.left_early,g)
 end
 else
-local f=CS(a,c)
+local f=CT(a,c)
 f.limited,a.times.limited=f.limited-1,a.times.limited-1
 end
 end

@@ -4,7 +4,7 @@ export const $AE_ = `AE=(function(a)
 local function b(c,d)
 local e=100
 local f,g,h=d.line,'~'..d.name,{}
-local i=f.ordered and(KD.is_busy(d)and 0 or 1)or e
+local i=f.ordered and(KE.is_busy(d)and 0 or 1)or e
 if i==0 or f.waiting==0 then
 return
 end
@@ -17,7 +17,7 @@ h[#h+1]={place=tonumber(s),id=t}
 end
 end
 for q,r in ipairs(f.added)do
-if not c.removed_turns[CY(g,r.place,r.id)]then
+if not c.removed_turns[CZ(g,r.place,r.id)]then
 h[#h+1]=r
 end
 end
@@ -26,8 +26,8 @@ return n.place<o.place
 end)
 for q=1,math.min(i,#h)do
 local r,s=h[q].place,h[q].id
-KD.leave_line(c,d,s,r)
-FJ(c,'ZREM limited',s)
+KE.leave_line(c,d,s,r)
+FK(c,'ZREM limited',s)
 if f.ordered then
 f.head=s
 end
@@ -51,9 +51,9 @@ b(d,i)
 local k,l='~o:'..h,c(j)
 local m=d.stored_before[k]or''
 if l~=''and l~=m then
-FJ(d,'HSET tasks',k,l)
+FK(d,'HSET tasks',k,l)
 elseif l==''and m~=''then
-FJ(d,'HDEL tasks',k)
+FK(d,'HDEL tasks',k)
 end
 d.stored_before[k]=l
 j.changed,j.added,j.left=nil,{},0
@@ -63,18 +63,18 @@ return a(d)
 end
 end)(AE)
 `;
-export const $FH_ = `FH=(function(a)
+export const $FI_ = `FI=(function(a)
 local b={'ZREM delayed'}
 for f,g in ipairs(a)do
 b[#b+1]=g
 end
 return b
-end)(FH)
+end)(FI)
 `;
-export const $FS_ = `FS=(function(a)
+export const $FT_ = `FT=(function(a)
 return function(b)
-KJ.notify_followers(b)
+KQ.notify_followers(b)
 return a(b)
 end
-end)(FS)
+end)(FT)
 `;

@@ -6,18 +6,18 @@ for f,g in pairs(a.groups)do
 if g.changed then
 AA(a,g)
 g.newly_limited=0
-b=b+CK(g)-g.stuck
-g.stuck=CK(g)
+b=b+CL(g)-g.stuck
+g.stuck=CL(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=CN(g)
+local h=CO(g)
 if h==''then
-FJ(a,'HDEL tasks','~g:'..g.name)
+FK(a,'HDEL tasks','~g:'..g.name)
 else
-FJ(a,'HSET tasks','~g:'..g.name,h)
+FK(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AL(i)==1 then
-FJ(a,'HDEL tasks','~s:'..g.name)
+FK(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -35,15 +35,15 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FK(a,'ZADD fair')==0
+and FL(a,'ZADD fair')==0
 then
-FJ(a,'HDEL tasks','~fair')
+FK(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-FJ(a,'HSET tasks','~fair',CQ(a.times))
+FK(a,'HSET tasks','~fair',CR(a.times))
 end
 end
 `;
-export const $CB = `local function CB(a)
+export const $CC = `local function CC(a)
 local function b(c,d,e)
 for i,j in string.gmatch(d,';(%w+)=(%d+)')do
 AM(e,i,j)
@@ -59,7 +59,7 @@ local d=a.events
 local e=not d.reclaimed and(d.completed or d.requeued or d.rejected)
 return d.enqueued and'cE'or d.dequeued and'cD'or e and'cS'or'cO'
 end
-if FZ(a.stats)then
+if GA(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
@@ -68,14 +68,14 @@ local g=f<d or f>d+60
 local h=f-f%5
 local i='~h'..AH(h/5%288)
 local j=g and f>0 and redis.call('HMGET',a.keys.tasks,'~totals',i)
-if j and not FZ(j[1])then
+if j and not GA(j[1])then
 local k,l=j[1]or'',j[2]or''
 local m=math.min(tonumber(string.match(k,'^1;(%d+)')or f),d)
 a.stored_before['~totals'],a.stored_before[i]=j[1]or nil,j[2]or nil
-FJ(a,'HSET tasks','~m'..AH(f%60),a.stats)
-FJ(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
+FK(a,'HSET tasks','~m'..AH(f%60),a.stats)
+FK(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
 local n=string.match(l,'^1;'..AH(h)..';.*')or''
-FJ(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
+FK(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
 end
 for n,o in pairs(a.events)do
 AM(e,n,#o)
@@ -86,20 +86,20 @@ a.call_counted=true
 end
 a.counts=nil
 a.stats=b(g and d or f,g and''or a.stats,e)
-FJ(a,'HSET tasks','~stats',a.stats)
+FK(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FQ = `local function FQ(a)
+export const $FR = `local function FR(a)
 if not a.finished then
 AE(a)
 if a.events and a.settings.statistics and next(a.events)then
-CB(a)
+CC(a)
 end
 a.finished=true
 end
 end
 `;
-export const $FH = `local FH={
+export const $FI = `local FI={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -118,8 +118,8 @@ export const $FH = `local FH={
 'ZADD dead',
 }
 `;
-export const $FL = `local function FL(a)
-for e,f in ipairs(FH)do
+export const $FM = `local function FM(a)
+for e,f in ipairs(FI)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -133,19 +133,19 @@ end
 end
 end
 `;
-export const $FS = `local function FS(a)
-local b,c=a.keys,FI(a,'ZREM working')
+export const $FT = `local function FT(a)
+local b,c=a.keys,FJ(a,'ZREM working')
 AN('ZREM',b.working,c)
-FQ(a)
-local d=FK(a,'HSET tasks')>0
-and AU(b.tasks,FI(a,'HSET tasks'))
+FR(a)
+local d=FL(a,'HSET tasks')>0
+and AU(b.tasks,FJ(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AH(a.now+60000),i)
 end
 return d
 end
-FL(a)
+FM(a)
 local e=AN('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AH(e))

@@ -7,3 +7,10 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
+export const $KP = `local function KP(a)
+if a=='blocked'then
+return KM,KN
+end
+return nil,KM
+end
+`;

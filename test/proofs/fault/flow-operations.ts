@@ -1,12 +1,14 @@
 /** Calls on the nodes of a flow in one partition. */
 import { run } from "../../../src/kernel/call.ts";
-import { layoutField, nodeId, rootOf } from "../../../src/kernel/linked/flow-names.ts";
+import { layoutField, nodeId, predecessorsField, rootOf } from "../../../src/kernel/linked/flow-names.ts";
 import {
   addFlowScript,
   endFlowScript,
   notifyScript,
   readOutboxScript,
+  stageFlowScript,
 } from "../../../src/kernel/linked/link-scripts.ts";
+import { readBeforeScript } from "../../../src/features/flows/before-script.ts";
 import { Shard } from "../../../src/kernel/shard.ts";
 import type { Operation } from "./operation.ts";
 import type { Caller } from "./starting-point.ts";
@@ -22,15 +24,24 @@ const NODES = [
   { id: layoutField(FLOW), edges: "~", record: "{}" },
   { id: nodeId(FLOW, 0), edges: "c", record: `${letters};B=1.0,flow.0\nj1` },
   { id: nodeId(FLOW, 1), edges: "c", record: `${letters};B=flow.1 others 7.0\nj2` },
+  { id: predecessorsField(nodeId(FLOW, 1)), edges: "~", record: '[["one","0","steps"]]' },
 ];
 const FAILED = [{ id: nodeId(FLOW, 0), edge: "0", outcome: "failed", because: "9{f@steps}" }];
 
 const add = (by: Caller) =>
-  run(by.transport, shardOf(by).call(addFlowScript, { wake: "", token: "tokentok" }, NODES));
+  run(by.transport, shardOf(by).call(addFlowScript, { wake: "", token: "tokentok", mayRefuse: "1" }, NODES));
+const PIECE = { member: `~x:${rootOf(FLOW)} 000000 steps`, text: '["tokentok",[]]\n' };
+const stage = (by: Caller) =>
+  run(by.transport, shardOf(by).call(stageFlowScript, { root: rootOf(FLOW), keptFor: "3600000" }, [PIECE]));
 const notify = (by: Caller) => run(by.transport, shardOf(by).call(notifyScript, { wake: "" }, FAILED));
 
 export const ofFlows: readonly Operation[] = [
-  { script: "addFlow", call: add },
+  {
+    script: "addFlow",
+    call: add,
+    again: (added: object) => ({ ...added, by: "copy" }),
+  },
+  { script: "stageFlow", call: stage },
   {
     script: "notify",
     what: "of a task that failed",
@@ -44,6 +55,15 @@ export const ofFlows: readonly Operation[] = [
       await add(by);
       await notify(by);
       return run(by.transport, shardOf(by).call(readOutboxScript, { size: "10" }));
+    },
+  },
+  {
+    script: "readBefore",
+    call: async (by) => {
+      await add(by);
+      await notify(by);
+      const args = { id: nodeId(FLOW, 1), queue: "steps", bytes: "1000000" };
+      return run(by.transport, shardOf(by).call(readBeforeScript, args));
     },
   },
   {

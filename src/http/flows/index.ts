@@ -1,0 +1,39 @@
+/** The entry of flows: all that programs use, and the part that turns them on in a deployment or an app. */
+import { linked } from "../../features/linked/index.ts";
+import { flowsPart as sweepPart } from "../../features/flows/index.ts";
+import type { FlowsPart } from "./part.ts";
+
+export {
+  type AddedFlow,
+  type After,
+  batch,
+  type BatchCallbacks,
+  type BatchOptions,
+  type BatchTask,
+  type Before,
+  type EdgeOn,
+  flow,
+  type FlowItem,
+  type FlowNodeReport,
+  type FlowOptions,
+  type FlowReport,
+  type FlowState,
+  type FlowTask,
+  type InnerFlow,
+  MAX_FLOW_TASKS,
+  type QueueOfFlow,
+} from "../../features/flows/index.ts";
+export type { FlowBatch, FlowLeases } from "../../open/flows/flow-source.ts";
+export type { FlowCalls } from "../../open/flows/flow-tasks.ts";
+export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";
+export type { FlowsPart } from "./part.ts";
+
+/**
+ * Flows, for the option `flows` of a deployment, an app or a sweep.
+ * @example export default sluice({ flows, consumers: [report.consumer(async (task) => send(await task.before()))] });
+ */
+export const flows: FlowsPart = {
+  linked,
+  sweepPart,
+  routes: async () => (await import("../routes/flows.ts")).flowRoutes,
+};
