@@ -311,6 +311,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "fd585f2eaa44e2def203ca2128f7a27356def632",
-  keyLockingSha1: "ca724080d32403bd5dd4c2b273542b5fc6184ba2",
+  sha1: "97ad8cfdaa196d9c27501eb285290fd81d7f9ba6",
+  keyLockingSha1: "bc80d86faf6ea2378940c4f65f11e16ef0fac85b",
 };

@@ -12,6 +12,7 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 
@@ -24,15 +25,16 @@ local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV
 ${$AH}${$AI}${$AJ}local f,g,h,i=AJ(c),{},{},{}
-for m=3,#e do
-g[#g+1]='.'..e[m]
+${$KP}local j=d==''and AH(f+KP)
+for n=3,#e do
+g[#g+1]='.'..e[n]
 end
-${$GB}${$AK}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AG}${$AP}${$GU}${$GD_}${$GE_}${$GJ_}for m,n in ipairs(AP('HMGET',a,g))do
-local o,p=e[m+2],GJ(n or nil)
-if string.sub(o,1,1)=='~'then
-AK(i,AH(f+tonumber(d)),o)
-elseif GU(p)then
-AK(h,AH(f+math.max(tonumber(p.kept_for or 0),AF)),o)
+${$GB}${$AK}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AG}${$AP}${$GU}${$GD_}${$GE_}${$GJ_}for n,o in ipairs(AP('HMGET',a,g))do
+local p,q=e[n+2],GJ(o or nil)
+if string.sub(p,1,1)=='~'then
+AK(i,j or AH(f+tonumber(d)),p)
+elseif GU(q)then
+AK(h,j or AH(f+math.max(tonumber(q.kept_for or 0),AF)),p)
 end
 end
 ${$AN}AN('ZADD',b,h,'XX')
@@ -40,6 +42,6 @@ AN('ZADD',b,i)
 return{'ok'}
 `;
   },
-  sha1: "d75a3d21efb0597a53ed01000e3bc93035cf902e",
-  keyLockingSha1: "bb4bcf5ef36a4e10569223ac74bd091589d3d3c8",
+  sha1: "100d26b935cc54df1f30c38dd6dce2c88b805ec9",
+  keyLockingSha1: "1654dc73b18a966feb06504034f27d337129684c",
 };

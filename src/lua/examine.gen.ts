@@ -308,6 +308,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "27de51ad8c0cb211d41a18139ebb8fbf70f05633",
-  keyLockingSha1: "7d531e203cd299a7d6b91b6d63225c8ee2eaa50f",
+  sha1: "114d27938d4ffd73c4875611c584f0586c755010",
+  keyLockingSha1: "4db209f6b219b0daff7467846d249f18d59eb086",
 };

@@ -13,7 +13,7 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $DH } from "./parts/format-named.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
-import { $KR, $KS, $KT, $KV } from "./parts/key-fields.gen.ts";
+import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
 
 export const forgetKey: Script = {
   name: "forgetKey",
@@ -29,24 +29,24 @@ local k=redis.call('HMGET',a,unpack(j))
 ${$GA}${$GA_}if GA(k[1])or GA(k[2])or GA(k[3])then
 return{'newer_schema'}
 end
-${$DG}${$KR}${$KS}local l=KS(k[1])
+${$DG}${$KT}${$KU}local l=KU(k[1])
 local m=string.match(l.calls,' '..string.gsub(e,'%-','%%-')..'=f(%d)')
 if m then
 return{'ok',tonumber(m)}
 end
-${$AK}${$AF}${$AL}${$DH}${$KT}for q,r in ipairs(j)do
-local s=KS(k[q])
+${$AK}${$AF}${$AL}${$DH}${$KV}for q,r in ipairs(j)do
+local s=KU(k[q])
 if s.id~=''or s.used then
 g=1
 end
 if q>1 and k[q]then
-AK(h,r,KT({id='',calls=s.calls}))
+AK(h,r,KV({id='',calls=s.calls}))
 AK(i,AH(f+AF),r)
 end
 end
 local n={id='',calls=l.calls}
-${$KV}KV(n,e,'f',AH(g),64000)
-AK(h,j[1],KT(n))
+${$KX}KX(n,e,'f',AH(g),64000)
+AK(h,j[1],KV(n))
 AK(i,AH(f+AF),j[1])
 ${$AS}${$AU}local o=AU(a,h)
 if o then
@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "ee70b96a1b0cf191b96fbda9a8a92f321c3854a5",
-  keyLockingSha1: "2eeee92e2a8e402c813084b9b1889a0c25f44bf6",
+  sha1: "f4842c53e23864f347c1d768c526c3306488ec00",
+  keyLockingSha1: "c75e7ac36db1686ce88cff56fc0e363ab83d4da4",
 };

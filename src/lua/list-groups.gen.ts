@@ -116,6 +116,6 @@ end
 return w
 `;
   },
-  sha1: "59773a1d2efd5d1441fcf920605acd8f1745b8a8",
-  keyLockingSha1: "ef295880a55c9a2634c7b204422be4b84bdf62e3",
+  sha1: "8c1f7032d4802d5824435d1b0a70661af771d885",
+  keyLockingSha1: "178fed138373f26e75e0145a7ba54798e9b171ca",
 };

@@ -90,6 +90,6 @@ end
 return o
 `;
   },
-  sha1: "0276511fbfbcd551fa6218c7c42a26fe233fb2f3",
-  keyLockingSha1: "d9faa767210d9f00d7ee7c5c3382cd8f2bd3280b",
+  sha1: "003d673765c2f89a16b792b967bda4c3a3bde61a",
+  keyLockingSha1: "23ec66510064ac4260360d603970dc9dceaaff30",
 };

@@ -48,6 +48,6 @@ end
 return j
 `;
   },
-  sha1: "dc06c126f05f907ed931005971ad13b7fa2831ee",
-  keyLockingSha1: "cfea4eee1ad303f449ad2fbc41e4db70fc2f55f3",
+  sha1: "0ce5f3f2b2d7bd801fd82ba7352f2021928e3afd",
+  keyLockingSha1: "8e4c81bf29ecb44ef55ab59edb71ea63d14c3143",
 };

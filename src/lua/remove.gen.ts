@@ -21,7 +21,7 @@ import { $GM, $GO } from "./parts/letters.gen.ts";
 import { $GN } from "./parts/join-record.gen.ts";
 import { $GR } from "./parts/bare-record.gen.ts";
 import { $GS } from "./parts/forget-task.gen.ts";
-import { $T, $T_, $GS_ } from "./parts/erase.gen.ts";
+import { $T, $T_, $T__, $GS_ } from "./parts/erase.gen.ts";
 import { $CE } from "./parts/band.gen.ts";
 import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
 import { $CD, $CK } from "./parts/share.gen.ts";
@@ -55,9 +55,10 @@ import { $GW } from "./parts/settlement.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -91,10 +92,10 @@ elseif n.state~=GB.completed and n.state~=GB.rejected then
 return{'alive'}
 end
 ${$AH}${$AI}${$AJ}j.now=AJ(h)
-${$CZ}${$AK}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}${$T_}${$GM_}${$GO_}${$GS_}T(j,i,n)
-${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
+${$CZ}${$AK}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}${$T_}${$T__}${$GM_}${$GO_}${$GS_}T(j,i,n)
+${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$X_}${$HJ_}${$AE_}${$KN}${$KO}${$KQ}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}return FT(j)or{'removed'}
 `;
   },
-  sha1: "16b86c39983125594b2c2e0f706f3eaf6f256512",
-  keyLockingSha1: "5652d1c07b16fe08262ecf8770d6b7df6bb04f3e",
+  sha1: "d7e3ac8c0d50f22ffc9bb7ed25e82df89418d5c2",
+  keyLockingSha1: "e51615840e58a20e17b39f960e716d6ede0dad36",
 };

@@ -59,9 +59,10 @@ import { $IU, $IV, $IW, $IX, $IX_ } from "./parts/pairs.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -122,7 +123,7 @@ IA(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HS(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$GW}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
+${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$GW}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KN}${$KO}${$KQ}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IU)))do
 s[w+2]=tonumber(x or 0)
@@ -131,6 +132,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "78fd0a19c0fd01962e5c77cf4843d5cc4d558d94",
-  keyLockingSha1: "39b05ed8c59b2e566b3c6c684198adb1b14167dd",
+  sha1: "fb63406d342e830547ec983953e6ddba1f8fbf3a",
+  keyLockingSha1: "8b7ab3ed3219a0b769b5c125c77cad41c5b22751",
 };

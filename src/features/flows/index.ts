@@ -1,4 +1,6 @@
 /** Flows: tasks that wait for each other. */
+export { addBefore, type AddedBefore } from "./add-before.ts";
+export { planFlow } from "./graph/plan-flow.ts";
 export type { AddedFlow, FlowOptions } from "./add-flow.ts";
 export { type ReadQueue, readBefore } from "./before.ts";
 export { batch, type BatchOptions } from "./batch.ts";
@@ -9,3 +11,11 @@ export type { BatchCallbacks, BatchTask } from "./graph/plan-batch.ts";
 export { MAX_FLOW_TASKS } from "./graph/flow-items.ts";
 export { flowsPart } from "./sweep-part.ts";
 export type { Before, FlowNodeReport, FlowReport, FlowState } from "./types.ts";
+export {
+  cancelWholeFlow,
+  type FlowCancelled,
+  type FlowRedriven,
+  type OpenAdds,
+  redriveWholeFlow,
+} from "./operate-flow.ts";
+export { reportFlow } from "./report-flow.ts";

@@ -4,6 +4,7 @@ import { flowsPart as sweepPart } from "../../features/flows/index.ts";
 import type { FlowsPart } from "./part.ts";
 
 export {
+  type AddedBefore,
   type AddedFlow,
   type After,
   batch,
@@ -13,9 +14,11 @@ export {
   type Before,
   type EdgeOn,
   flow,
+  type FlowCancelled,
   type FlowItem,
   type FlowNodeReport,
   type FlowOptions,
+  type FlowRedriven,
   type FlowReport,
   type FlowState,
   type FlowTask,
@@ -23,6 +26,7 @@ export {
   MAX_FLOW_TASKS,
   type QueueOfFlow,
 } from "../../features/flows/index.ts";
+export { Flows, type FlowsOptions } from "../../open/flows.ts";
 export type { FlowBatch, FlowLeases } from "../../open/flows/flow-source.ts";
 export type { FlowCalls } from "../../open/flows/flow-tasks.ts";
 export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";

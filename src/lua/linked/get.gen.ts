@@ -13,6 +13,6 @@ export const get: Script = {
     const { source } = plain;
     return `${source.slice(0, 227)}${$GA_}${source.slice(227, 1260)}${$GD_}${$GE_}${$GJ_}${source.slice(1260, 1880)}${$GC_}${$GG_}${source.slice(1880, 2270)}`;
   },
-  sha1: "08130a19aa2f47b94bc768c5dea83e583acf27d5",
-  keyLockingSha1: "be623eb58c5eb8471e541693b6092226d9a8fb93",
+  sha1: "5f86eb806fae6abbcdf2f3d9d805d440cee06819",
+  keyLockingSha1: "ae3b5d95d8812eb230505529428d1d187b5863e0",
 };

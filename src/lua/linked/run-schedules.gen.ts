@@ -14,9 +14,10 @@ import { $GW } from "../parts/settlement.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KO, $KQ, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
+import { $KP } from "../parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -27,8 +28,8 @@ export const runSchedules: Script = {
   name: "runSchedules",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$HJ_}${$KM}${$KN}${$KO}${$KQ}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
+    return `${source.slice(0, 1974)}${$FP_}${$GA_}${source.slice(1974, 6415)}${$CG}${source.slice(6415, 8204)}${$KE}${$CS_}${$X_}${$GC_}${$GE_}${$GG_}${source.slice(8204, 12677)}${$AE_}${source.slice(12677, 13375)}${$GB}${$GD}${$GJ}${$AF}${$GM}${$GN}${$GO}${source.slice(13375, 13612)}${$FX}${$GP}${$GQ}${$CB}${source.slice(13612, 14779)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$HJ_}${$KN}${$KO}${$KQ}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${source.slice(14779, 14827)}`;
   },
-  sha1: "db87fe93e7fa0b091cec60a2801e5e4d1c4d3b53",
-  keyLockingSha1: "feb05655094464afea2907a6730446324e43a9ee",
+  sha1: "c5e07083c3914ff73d95f5e7556a210ed8635625",
+  keyLockingSha1: "83d1b0a08ac9e9b18d214422500a86c1fa536dc5",
 };

@@ -32,6 +32,22 @@ return a(b,c,d)
 end
 end)(T)
 `;
+export const $T__ = `T=(function(a)
+return function(b,c,d)
+if not d.flow then
+a(b,c,d)
+return
+end
+AM(d,'version',1)
+d.state,d.history,d.errors=GB.deleted,nil,nil
+d.max_attempts,d.result_ttl,d.dead_ttl=nil,nil,nil
+FK(b,'HSET tasks',c,'')
+FK(b,'HSET tasks','.'..c,GO(d,''))
+FK(b,'ZREM dead',c)
+BZ(b,'deleted',c)
+end
+end)(T)
+`;
 export const $GS_ = `GS=(function(a)
 return function(b,c,d,e,f)
 AK(c,e.flow and'~p:'..d or nil)

@@ -35,11 +35,11 @@ end
 end
 end)(HJ)
 `;
-export const $KO = `local function KO(a)
-return a.node_kind and KN or HH(a,KM)
+export const $KQ = `local function KQ(a)
+return a.node_kind and KO or HH(a,KN)
 end
 `;
-export const $KQ = `local KQ=(function()
+export const $KS = `local KS=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -54,7 +54,8 @@ return g,f
 end
 local function d(e)
 local f=e.reason=='cancelled'and string.find(e.edges or'','m',1,true)
-return(e.state==GB.completed or f)and'completed'or'failed'
+local g=e.state==GB.completed or(e.state==GB.deleted and not e.reason)
+return(g or f)and'completed'or'failed'
 end
 local function e(f,g,h,i)
 if h.flow then
@@ -152,7 +153,7 @@ t.state,t.reason,t.ended_at,t.lease_token=GB.waiting,nil,nil,''
 GQ(t,'blocked',n.now)
 FK(n,'ZREM expiry',s)
 FK(n,'ZREM dead',s)
-FK(n,'ZADD delayed',KO(t),s)
+FK(n,'ZADD delayed',KQ(t),s)
 if t.node_kind then
 FK(n,'HSET tasks',s,'2;'..t.enqueued_at..';F='..t.flow..'\\n')
 end
@@ -260,7 +261,7 @@ local af=ab.task.node_kind and ab.task.because or ab.id
 ab.because=af
 if ad~=''then
 local ag='~x:'..ab.id
-FK(q,'ZADD expiry',KM,ag)
+FK(q,'ZADD expiry',KN,ag)
 AK(f,ag,'node')
 AK(f,ab.outcome,ad)
 f[#f+1]=af
@@ -286,6 +287,7 @@ end
 q.outcomes,q.more_nodes=nil,nil
 end
 return{
+node_id=b,
 outcome_of=d,
 note_outcome=e,
 read_before=h,
@@ -299,31 +301,42 @@ notify_followers=p,
 end)()
 `;
 export const $HJ__ = `HJ=(function(a)
-local b=315360000000
-return function(c,d,e,f,g,h,i)
-if e.node_kind then
-e.state,e.reason=g=='completed'and GB.completed or GB.rejected,h
-if h==''then
-e.reason=nil
+return function(b,c,d,e,f,g,h)
+if d.node_kind then
+d.state,d.reason=f=='completed'and GB.completed or GB.rejected,g
+if g==''then
+d.reason=nil
 end
-e.ended_at,e.kept_for=AH(c.now),AH(FW)
-GQ(e,g,c.now)
-FK(c,'HSET tasks',d,'')
-FK(c,'HSET tasks','.'..d,GO(e,f))
-FK(c,'ZADD expiry',AH(c.now+b),d)
-KQ.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+d.ended_at,d.kept_for=AH(b.now),AH(FW)
+GQ(d,f,b.now)
+FK(b,'HSET tasks',c,'')
+FK(b,'HSET tasks','.'..c,GO(d,e))
+FK(b,'ZADD expiry',AH(b.now+KP),c)
+KS.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
 return
-elseif e.flow then
-local j=g=='completed'and(e.result_ttl or FV)
-or e.dead_ttl
+elseif d.flow then
+local i=f=='completed'and(d.result_ttl or FV)
+or d.dead_ttl
 or FW
-e.kept_for=AH(h=='cancelled'and 0 or i or j)
+d.kept_for=AH(g=='cancelled'and 0 or h or i)
 end
-a(c,d,e,f,g,h,e.flow and b or i)
-if e.flow and h=='cancelled'then
-FK(c,'ZADD expiry',AH(c.now+b),d)
+a(b,c,d,e,f,g,d.flow and KP or h)
+if d.flow and g=='cancelled'then
+FK(b,'ZADD expiry',AH(b.now+KP),c)
 end
-KQ.note_outcome(c,d,e,KQ.outcome_of(e))
+KS.note_outcome(b,c,d,KS.outcome_of(d))
+if
+d.cancels_at
+and f=='rejected'
+and g~='cancelled'
+and g~='dependency_failed'
+then
+local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
+FK(b,'ZADD expiry',KN,i)
+AK(KS.outbox,i,'cancel')
+AK(KS.outbox,'','')
+AK(KS.outbox,'')
+end
 end
 end)(HJ)
 `;

@@ -30,7 +30,7 @@ end
 end)(CS)
 `;
 export const $GM_ = `GM=(function(a)
-local b={'F','B','D','J','Q','K'}
+local b={'F','B','D','J','C','Q','K','N'}
 for f,g in ipairs(a)do
 b[#b+1]=g
 end

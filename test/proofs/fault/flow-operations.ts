@@ -1,10 +1,14 @@
 /** Calls on the nodes of a flow in one partition. */
 import { run } from "../../../src/kernel/call.ts";
 import { layoutField, nodeId, predecessorsField, rootOf } from "../../../src/kernel/linked/flow-names.ts";
+import { cancelMember } from "../../../src/kernel/linked/cancel-nodes.ts";
 import {
+  addBeforeScript,
   addFlowScript,
+  cancelNodesScript,
   endFlowScript,
   notifyScript,
+  readNodesScript,
   readOutboxScript,
   stageFlowScript,
 } from "../../../src/kernel/linked/link-scripts.ts";
@@ -33,6 +37,16 @@ const add = (by: Caller) =>
 const PIECE = { member: `~x:${rootOf(FLOW)} 000000 steps`, text: '["tokentok",[]]\n' };
 const stage = (by: Caller) =>
   run(by.transport, shardOf(by).call(stageFlowScript, { root: rootOf(FLOW), keptFor: "3600000" }, [PIECE]));
+/** Adds a task in front of the second one. */
+const grow = (by: Caller) => {
+  const args = { wake: "", flow: FLOW, front: "1", edge: "0", behind: "flow" };
+  const added = [
+    { id: nodeId(FLOW, "gjoin"), edges: "e", record: `${letters};J=j\n` },
+    { id: nodeId(FLOW, "gtask"), edges: "", record: `${letters};B=gjoin.0\nj3` },
+    { id: `${layoutField(FLOW)} gjoin.0.1`, edges: "~l", record: "{}" },
+  ];
+  return run(by.transport, shardOf(by).call(addBeforeScript, args, added));
+};
 const notify = (by: Caller) => run(by.transport, shardOf(by).call(notifyScript, { wake: "" }, FAILED));
 
 export const ofFlows: readonly Operation[] = [
@@ -40,6 +54,11 @@ export const ofFlows: readonly Operation[] = [
     script: "addFlow",
     call: add,
     again: (added: object) => ({ ...added, by: "copy" }),
+  },
+  {
+    script: "addBefore",
+    call: async (by) => [await add(by), await grow(by)],
+    again: ([added, grown]: [unknown, object]) => [added, { ...grown, by: "copy" }],
   },
   { script: "stageFlow", call: stage },
   {
@@ -55,6 +74,35 @@ export const ofFlows: readonly Operation[] = [
       await add(by);
       await notify(by);
       return run(by.transport, shardOf(by).call(readOutboxScript, { size: "10" }));
+    },
+  },
+  {
+    script: "cancelNodes",
+    call: async (by) => {
+      await add(by);
+      const ids = [1, 0].map((node) => ({ id: nodeId(FLOW, node) }));
+      return run(by.transport, shardOf(by).call(cancelNodesScript, { mark: "", outbox: "" }, ids));
+    },
+    // A copy finds that nothing is left to be cancelled. What the first one left is in the outbox.
+    again: () => ({ cancelled: 0, flagged: 0, unknown: 0, outbox: [] }),
+  },
+  {
+    script: "cancelNodes",
+    what: "of a flow that is marked",
+    call: async (by) => {
+      await add(by);
+      const mark = { mark: "a", outbox: cancelMember(FLOW, "a", "steps") };
+      return run(by.transport, shardOf(by).call(cancelNodesScript, mark, [{ id: rootOf(FLOW) }]));
+    },
+  },
+  {
+    script: "readNodes",
+    call: async (by) => {
+      await add(by);
+      await notify(by);
+      const ids = NODES.map(({ id }) => ({ id }));
+      const args = { values: "1", maxBytes: "1000", waiting: "", shard: "steps" };
+      return run(by.transport, shardOf(by).call(readNodesScript, args, ids));
     },
   },
   {
