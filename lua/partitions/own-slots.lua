@@ -6,7 +6,8 @@ local owned = ARGV[2] -- 64 hex digits; see slots.lua
 --      or {'newer_schema'}
 --      or {'older', version of the map that was noted already}: nothing has changed
 
-local noted = redis.call('HGET', tasks, '~slots')
+local found = redis.call('HMGET', tasks, '~slots', '~set', '~moved')
+local noted = found[1]
 if newer(noted) then
   return { 'newer_schema' }
 end
@@ -19,5 +20,7 @@ local used = 1
 if noted_version == 0 and redis.call('HLEN', tasks) == (noted and 1 or 0) then
   used = 0
 end
-redis.call('HSET', tasks, '~slots', '1;' .. version .. ';' .. owned)
+if note_slots(tasks, version, owned, found) then
+  return { 'newer_schema' }
+end
 return { 'ok', used }

@@ -47,6 +47,41 @@ export interface SendOptions {
   readonly onSend?: (() => void) | undefined;
 }
 
+/** A queue with partitions, for what keeps groups in strict order. */
+export interface DividedQueue {
+  readonly name: string;
+  readonly prefix?: string | undefined;
+  readonly transport: Transport;
+  readonly now?: (() => number) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which partition of a queue owns which slot. */
+export interface SlotMap {
+  readonly version: number;
+  readonly owners: readonly number[];
+  readonly former: readonly number[];
+  /** Whether a change of the owners is prepared. */
+  readonly isPreparing: boolean;
+  /** Makes all owners note the version, so that no late call under an earlier one counts. */
+  readonly fence?: () => Promise<unknown>;
+}
+
+/** What has become of groups whose slots have changed hands. */
+export interface PassedTurns {
+  /** Whether the owners of their slots have the turns of all groups. Only then the slots may change hands again. */
+  readonly isSettled: boolean;
+  /** Whether the caller must wake a consumer. */
+  readonly wake: boolean;
+}
+
+export type PassTurns = (
+  queue: DividedQueue,
+  map: SlotMap,
+  wake: string,
+  until: number,
+) => Promise<PassedTurns>;
+
 /** How the queue reaches Redis. */
 export interface Transport {
   /**
@@ -87,6 +122,11 @@ export interface Transport {
    * @throws {SluiceError} if the request as a whole failed
    */
   send(commands: readonly Command[], options?: SendOptions): Promise<CommandOutcome[]>;
+  /**
+   * Lets groups in strict order go on after the partitions of their queue have changed. Only a linked transport has it.
+   * @internal
+   */
+  readonly passTurns?: PassTurns | undefined;
   /**
    * Subscribes to a channel. Optional. Best effort, as Redis's pub/sub is: messages without a listener are
    * lost. If the connection ends, the iteration throws, and does not reconnect.

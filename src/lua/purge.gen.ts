@@ -3,81 +3,83 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DF } from "./parts/parse-named.gen.ts";
-import { $GA, $GC, $GI } from "./parts/state.gen.ts";
+import { $DI } from "./parts/parse-named.gen.ts";
+import { $GD, $GF, $GL } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $CY } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
-import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
-import { $GD, $GE } from "./parts/texts.gen.ts";
-import { $GK } from "./parts/parse-with.gen.ts";
-import { $R, $FP, $S } from "./parts/place-after.gen.ts";
-import { $FM, $FN } from "./parts/clear-plan.gen.ts";
-import { $DH, $DK } from "./parts/setting-names.gen.ts";
-import { $FO } from "./parts/read-settings.gen.ts";
-import { $HC } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM } from "./parts/add.gen.ts";
-import { $BY } from "./parts/note-event.gen.ts";
-import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
-import { $GL, $GN } from "./parts/letters.gen.ts";
-import { $GM } from "./parts/join-record.gen.ts";
-import { $GQ } from "./parts/bare-record.gen.ts";
-import { $GR } from "./parts/forget-task.gen.ts";
+import { $AK } from "./parts/int.gen.ts";
+import { $DB } from "./parts/turn-of.gen.ts";
+import { $AN } from "./parts/append.gen.ts";
+import { $GC } from "./parts/newer.gen.ts";
+import { $GE, $GI } from "./parts/fixed-fields.gen.ts";
+import { $GG, $GH } from "./parts/texts.gen.ts";
+import { $GN } from "./parts/parse-with.gen.ts";
+import { $R, $FS, $S } from "./parts/place-after.gen.ts";
+import { $FP, $FQ } from "./parts/clear-plan.gen.ts";
+import { $DK, $DN } from "./parts/setting-names.gen.ts";
+import { $FR } from "./parts/read-settings.gen.ts";
+import { $HF } from "./parts/max-plan-leases.gen.ts";
+import { $AI } from "./parts/resend-window.gen.ts";
+import { $AP } from "./parts/add.gen.ts";
+import { $CB } from "./parts/note-event.gen.ts";
+import { $FL, $FM } from "./parts/planned-writes.gen.ts";
+import { $GO, $GQ } from "./parts/letters.gen.ts";
+import { $GP } from "./parts/join-record.gen.ts";
+import { $GT } from "./parts/bare-record.gen.ts";
+import { $GU } from "./parts/forget-task.gen.ts";
 import { $T, $T_ } from "./parts/erase.gen.ts";
-import { $CD } from "./parts/band.gen.ts";
-import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
-import { $CC, $CJ } from "./parts/share.gen.ts";
-import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG, $CM } from "./parts/limited-group.gen.ts";
-import { $CI } from "./parts/limited-later.gen.ts";
-import { $DP } from "./parts/parse-rate.gen.ts";
-import { $DQ } from "./parts/measure-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
-import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
-import { $AB } from "./parts/refund.gen.ts";
-import { $CF } from "./parts/read-score.gen.ts";
-import { $AL } from "./parts/sorted-keys.gen.ts";
-import { $CO } from "./parts/clock-fields.gen.ts";
-import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EO, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GG } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $HG } from "./parts/score-when-due.gen.ts";
-import { $FU } from "./parts/default-result-ttl.gen.ts";
-import { $FV } from "./parts/default-dead-ttl.gen.ts";
-import { $KD } from "./parts/lines.gen.ts";
-import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
-import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
-import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
-import { $GD_ } from "./parts/texts-later.gen.ts";
-import { $FZ_ } from "./parts/newer-later.gen.ts";
-import { $GG_ } from "./parts/has-payload-later.gen.ts";
-import { $GK_ } from "./parts/parse-with-later.gen.ts";
+import { $CG } from "./parts/band.gen.ts";
+import { $CH, $CZ, $CK, $CU } from "./parts/score-at.gen.ts";
+import { $CF, $CM } from "./parts/share.gen.ts";
+import { $DA, $DC, $Z, $CV, $CW, $CX, $CY } from "./parts/cost-of.gen.ts";
+import { $CJ } from "./parts/limited-group.gen.ts";
+import { $CL } from "./parts/limited-later.gen.ts";
+import { $DS } from "./parts/parse-rate.gen.ts";
+import { $DT } from "./parts/measure-rate.gen.ts";
+import { $AA } from "./parts/make-ready.gen.ts";
+import { $CN, $CO } from "./parts/count-stuck.gen.ts";
+import { $AD, $CQ, $CT, $FN } from "./parts/set-timer.gen.ts";
+import { $DD, $DF, $DG, $DH } from "./parts/remove-from-fair.gen.ts";
+import { $AE } from "./parts/refund.gen.ts";
+import { $CI } from "./parts/read-score.gen.ts";
+import { $AO } from "./parts/sorted-keys.gen.ts";
+import { $CR } from "./parts/clock-fields.gen.ts";
+import { $AH, $CE, $FT, $FK, $FO, $FV } from "./parts/write-groups.gen.ts";
+import { $AJ } from "./parts/slice.gen.ts";
+import { $AL } from "./parts/clock-text.gen.ts";
+import { $AM } from "./parts/clock.gen.ts";
+import { $AQ } from "./parts/write.gen.ts";
+import { $AR } from "./parts/reversed.gen.ts";
+import { $AS } from "./parts/read.gen.ts";
+import { $AV } from "./parts/error-of.gen.ts";
+import { $AX } from "./parts/store-fields.gen.ts";
+import { $AY } from "./parts/queue-keys.gen.ts";
+import { $AZ, $BA, $ER, $BB, $BG } from "./parts/new-batch.gen.ts";
+import { $GJ } from "./parts/has-payload.gen.ts";
+import { $CP } from "./parts/parse-group.gen.ts";
+import { $CS } from "./parts/parse-clock.gen.ts";
+import { $FZ, $GR, $GS, $CD, $HL } from "./parts/history.gen.ts";
+import { $GA } from "./parts/first-line.gen.ts";
+import { $HJ } from "./parts/score-when-due.gen.ts";
+import { $FX } from "./parts/default-result-ttl.gen.ts";
+import { $FY } from "./parts/default-dead-ttl.gen.ts";
+import { $KG, $CU_, $GO_, $GQ_ } from "./parts/holds.gen.ts";
+import { $KH } from "./parts/lines.gen.ts";
+import { $FR_ } from "./parts/read-settings-later.gen.ts";
+import { $AA_, $HL_, $KN, $HL__ } from "./parts/make-ready-later.gen.ts";
+import { $AE_ } from "./parts/refund-later.gen.ts";
+import { $AH_, $FK_, $FV_ } from "./parts/write-groups-later.gen.ts";
+import { $GE_, $GI_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GF_, $GL_ } from "./parts/changing-fields-later.gen.ts";
+import { $GG_ } from "./parts/texts-later.gen.ts";
+import { $GC_ } from "./parts/newer-later.gen.ts";
+import { $GJ_ } from "./parts/has-payload-later.gen.ts";
+import { $GN_ } from "./parts/parse-with-later.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..CY(b,d,e),'('..b..'!'
+local f,g='('..DB(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AH(A))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AK(A))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -101,15 +103,15 @@ local j=ARGV[2]
 local k=ARGV[3]
 local l=ARGV[4]
 local m=ARGV[5]
-${$AV}local n=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$AI}${$AJ}local o,p=AJ(i),tonumber(k)
-${$C}${$DF}${$D}local q=D(m)
-${$GA}local r=j=='completed'and GA.completed
-or j=='rejected'and GA.rejected
-or GA.waiting
-local s=r~=GA.waiting
+${$AY}local n=AY(a,b,c,d,nil,e,f,g,h)
+${$AK}${$AL}${$AM}local o,p=AM(i),tonumber(k)
+${$C}${$DI}${$D}local q=D(m)
+${$GD}local r=j=='completed'and GD.completed
+or j=='rejected'and GD.rejected
+or GD.waiting
+local s=r~=GD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$R}${$FM}${$FN}${$DH}${$DK}${$FO}${$FP}${$HC}${$S}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$GQ}${$GR}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GG}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FX}${$DC}${$DD}${$DE}${$HG}${$FU}${$FV}${$HI}${$KD}${$FO_}${$CR_}${$X_}${$HI_}${$AB_}${$AE_}${$T_}${$KJ}${$FH_}${$HI__}${$FS_}${$GB_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}${$GN_}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DB}${$O}${$AN}${$GC}${$GE}${$GG}${$GH}${$GI}${$GF}${$GL}${$GN}${$P}${$Q}${$R}${$FP}${$FQ}${$DK}${$DN}${$FR}${$FS}${$HF}${$S}${$AI}${$AP}${$CB}${$FL}${$FM}${$GO}${$GP}${$GQ}${$GT}${$GU}${$T}${$CG}${$CH}${$CZ}${$CF}${$DA}${$DC}${$Z}${$CJ}${$CK}${$CL}${$CM}${$CV}${$DS}${$DT}${$CW}${$CX}${$CY}${$AA}${$CN}${$AD}${$DD}${$AE}${$CI}${$AO}${$CO}${$CQ}${$CR}${$CT}${$FN}${$AH}${$AJ}${$AQ}${$AR}${$AS}${$AV}${$AX}${$GJ}${$CP}${$CS}${$CU}${$FZ}${$GR}${$GS}${$CD}${$CE}${$FT}${$FK}${$FO}${$FV}${$GA}${$DF}${$DG}${$DH}${$HJ}${$FX}${$FY}${$HL}${$KG}${$KH}${$FR_}${$CU_}${$AA_}${$HL_}${$AE_}${$AH_}${$T_}${$KN}${$FK_}${$HL__}${$FV_}${$GE_}${$GF_}${$GO_}${$GG_}${$GC_}${$GI_}${$GJ_}${$GL_}${$GN_}${$GQ_}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -123,7 +125,7 @@ local aa=P(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(GG(aa.fixed)and(v==e or CJ(ac)))then
+elseif not s and not(GJ(aa.fixed)and(v==e or CM(ac)))then
 aa.left_alone=true
 elseif ac.state==r and H(q,ac,aa.text)then
 aa.number=ab
@@ -137,20 +139,20 @@ if s then
 for al,am in ipairs(af)do
 T(ae,am,ag[al])
 end
-return FS(ae)
+return FV(ae)
 end
-CR(ae,v~=e and ag or{})
+CU(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
-AB(ae,am,ag[al],v,ab[am]or y[ah+al].score)
+AE(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-HI(ae,am,ag[al],'','rejected','cancelled')
+HL(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
-DE(ae)
-local ai=FS(ae)
-AN('ZREM',v,ai and{}or af)
-local aj=ai and{}or FI(ae,'ZADD fair XX')
+DH(ae)
+local ai=FV(ae)
+AQ('ZREM',v,ai and{}or af)
+local aj=ai and{}or FL(ae,'ZADD fair XX')
 for an=1,#aj,2 do
 ab[aj[an+1]]=aj[an]
 ac=math.min(ac or math.huge,tonumber(aj[an]))
@@ -160,16 +162,16 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and K(AH(ac))or R(z,aa,w)
+local ae=ac and K(AK(ac))or R(z,aa,w)
 t[2],t[3],t[4]=ad,ae,Q(z,aa)
 end
-${$AW}${$AX}${$EO}${$AY}${$BD}local function v()
-local w=FP(n,o)
+${$AZ}${$BA}${$ER}${$BB}${$BG}local function v()
+local w=FS(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},AW(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,AH(HC))or{})do
+local x,y,z={},AZ(0,0),{}
+for ad,ae in ipairs(redis.call('RPOP',a,AK(HF))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
@@ -177,23 +179,23 @@ local ab=P(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=AX(y,ab.id,ab.fixed,ab.record)
-if not AY(y,ac,ab)then
+local ac=BA(y,ab.id,ab.fixed,ab.record)
+if not BB(y,ac,ab)then
 aa,ac.written=aa+1,true
-HI(w,ab.id,ac.task,'','rejected','cancelled')
+HL(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=FS(w)
+local ac=FV(w)
 for ag=#x,1,-1 do
-AK(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
+AN(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
-AN('RPUSH',a,z)
+AQ('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-BD(y,f)
+BG(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<HC)
+local ae=#z<#x and not(ad and#x<HF)
 t[2],t[3]=aa,ae and'pending '..K()or''
 t[4]=ae and 0 or Q(x,ab)
 return nil,ae and ad
@@ -219,7 +221,7 @@ t[3]=(w=='limited'and'fair 'or'pending ')..K()
 end
 return y or t
 end
-for ad=1,math.ceil(p/HC)do
+for ad=1,math.ceil(p/HF)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -227,6 +229,6 @@ end
 return y or t
 `;
   },
-  sha1: "385fc2151f28dd22002c07eccf2a96948623453c",
-  keyLockingSha1: "23fbc77aa2b8f64907013c2456efdbe3ce598c3c",
+  sha1: "ba74af0766cf4eeea6d12ec54655dd9e1c0a72cc",
+  keyLockingSha1: "749fdc72b1e821f69b1fbea4d06d8c6b662e7ff3",
 };

@@ -2,71 +2,73 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $DF } from "./parts/parse-named.gen.ts";
-import { $GA, $GC, $GI } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $CY } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
-import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
-import { $GD, $GE } from "./parts/texts.gen.ts";
-import { $GK } from "./parts/parse-with.gen.ts";
-import { $FM, $FN } from "./parts/clear-plan.gen.ts";
-import { $DH, $DK } from "./parts/setting-names.gen.ts";
-import { $HC } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM } from "./parts/add.gen.ts";
-import { $BY } from "./parts/note-event.gen.ts";
-import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
-import { $GL, $GN } from "./parts/letters.gen.ts";
-import { $GM } from "./parts/join-record.gen.ts";
-import { $CD } from "./parts/band.gen.ts";
-import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
-import { $CC, $CJ } from "./parts/share.gen.ts";
-import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG, $CM } from "./parts/limited-group.gen.ts";
-import { $CI } from "./parts/limited-later.gen.ts";
-import { $DP } from "./parts/parse-rate.gen.ts";
-import { $DQ } from "./parts/measure-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
-import { $CF } from "./parts/read-score.gen.ts";
-import { $AL } from "./parts/sorted-keys.gen.ts";
-import { $CO } from "./parts/clock-fields.gen.ts";
-import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GG } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $FY } from "./parts/read-first-lines.gen.ts";
-import { $HG } from "./parts/score-when-due.gen.ts";
-import { $FU } from "./parts/default-result-ttl.gen.ts";
-import { $FV } from "./parts/default-dead-ttl.gen.ts";
-import { $GT } from "./parts/has-ended.gen.ts";
-import { $HM, $HQ, $HR, $HT, $JD } from "./parts/zsets.gen.ts";
-import { $IX, $IY, $IZ, $JA, $KG, $KH, $KI } from "./parts/count-ready.gen.ts";
-import { $KD } from "./parts/lines.gen.ts";
-import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
-import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
-import { $KE } from "./parts/in-line.gen.ts";
-import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
-import { $GD_ } from "./parts/texts-later.gen.ts";
-import { $FZ_ } from "./parts/newer-later.gen.ts";
-import { $GG_ } from "./parts/has-payload-later.gen.ts";
-import { $GK_ } from "./parts/parse-with-later.gen.ts";
+import { $DI } from "./parts/parse-named.gen.ts";
+import { $GD, $GF, $GL } from "./parts/state.gen.ts";
+import { $AK } from "./parts/int.gen.ts";
+import { $DB } from "./parts/turn-of.gen.ts";
+import { $AN } from "./parts/append.gen.ts";
+import { $GC } from "./parts/newer.gen.ts";
+import { $GE, $GI } from "./parts/fixed-fields.gen.ts";
+import { $GG, $GH } from "./parts/texts.gen.ts";
+import { $GN } from "./parts/parse-with.gen.ts";
+import { $FP, $FQ } from "./parts/clear-plan.gen.ts";
+import { $DK, $DN } from "./parts/setting-names.gen.ts";
+import { $HF } from "./parts/max-plan-leases.gen.ts";
+import { $AI } from "./parts/resend-window.gen.ts";
+import { $AP } from "./parts/add.gen.ts";
+import { $CB } from "./parts/note-event.gen.ts";
+import { $FL, $FM } from "./parts/planned-writes.gen.ts";
+import { $GO, $GQ } from "./parts/letters.gen.ts";
+import { $GP } from "./parts/join-record.gen.ts";
+import { $CG } from "./parts/band.gen.ts";
+import { $CH, $CZ, $CK, $CU } from "./parts/score-at.gen.ts";
+import { $CF, $CM } from "./parts/share.gen.ts";
+import { $DA, $DC, $Z, $CV, $CW, $CX, $CY } from "./parts/cost-of.gen.ts";
+import { $CJ } from "./parts/limited-group.gen.ts";
+import { $CL } from "./parts/limited-later.gen.ts";
+import { $DS } from "./parts/parse-rate.gen.ts";
+import { $DT } from "./parts/measure-rate.gen.ts";
+import { $AA } from "./parts/make-ready.gen.ts";
+import { $AB, $AC } from "./parts/limited-of.gen.ts";
+import { $CN, $CO } from "./parts/count-stuck.gen.ts";
+import { $AD, $CQ, $CT, $FN } from "./parts/set-timer.gen.ts";
+import { $CI } from "./parts/read-score.gen.ts";
+import { $AO } from "./parts/sorted-keys.gen.ts";
+import { $CR } from "./parts/clock-fields.gen.ts";
+import { $AH, $CE, $FT, $FK, $FO, $FV } from "./parts/write-groups.gen.ts";
+import { $AJ } from "./parts/slice.gen.ts";
+import { $AL } from "./parts/clock-text.gen.ts";
+import { $AM } from "./parts/clock.gen.ts";
+import { $AQ } from "./parts/write.gen.ts";
+import { $AR } from "./parts/reversed.gen.ts";
+import { $AS } from "./parts/read.gen.ts";
+import { $AT } from "./parts/finite.gen.ts";
+import { $AV } from "./parts/error-of.gen.ts";
+import { $AX } from "./parts/store-fields.gen.ts";
+import { $AY } from "./parts/queue-keys.gen.ts";
+import { $GJ } from "./parts/has-payload.gen.ts";
+import { $CP } from "./parts/parse-group.gen.ts";
+import { $CS } from "./parts/parse-clock.gen.ts";
+import { $FZ, $GR, $GS, $CD, $HL } from "./parts/history.gen.ts";
+import { $GA } from "./parts/first-line.gen.ts";
+import { $GB } from "./parts/read-first-lines.gen.ts";
+import { $HJ } from "./parts/score-when-due.gen.ts";
+import { $FX } from "./parts/default-result-ttl.gen.ts";
+import { $FY } from "./parts/default-dead-ttl.gen.ts";
+import { $GW } from "./parts/has-ended.gen.ts";
+import { $HP, $HT, $HU, $HW, $JG } from "./parts/zsets.gen.ts";
+import { $JA, $JB, $JC, $JD, $KK, $KL, $KM } from "./parts/count-ready.gen.ts";
+import { $KG, $CU_, $GO_, $GQ_ } from "./parts/holds.gen.ts";
+import { $KH } from "./parts/lines.gen.ts";
+import { $AA_, $HL_, $KN, $HL__ } from "./parts/make-ready-later.gen.ts";
+import { $AH_, $FK_, $FV_ } from "./parts/write-groups-later.gen.ts";
+import { $KI } from "./parts/in-line.gen.ts";
+import { $GE_, $GI_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GF_, $GL_ } from "./parts/changing-fields-later.gen.ts";
+import { $GG_ } from "./parts/texts-later.gen.ts";
+import { $GC_ } from "./parts/newer-later.gen.ts";
+import { $GJ_ } from "./parts/has-payload-later.gen.ts";
+import { $GN_ } from "./parts/parse-with-later.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -82,24 +84,24 @@ local h=ARGV[2]
 local i=ARGV
 local j=3
 local k=200
-${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FM}${$FN}${$AI}${$AJ}${$HM}${$HQ}local m=HQ(l,AJ(g))
+${$AY}local l=AY(nil,a,b,c,d,e,f)
+${$AK}${$FP}${$FQ}${$AL}${$AM}${$HP}${$HT}local m=HT(l,AM(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DF}${$DH}${$DK}${$CK}${$CL}${$CM}local function r(s)
+${$DI}${$DK}${$DN}${$CN}${$CO}${$CP}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,CM(s)
+o[#o+1],q[s]=s,CP(s)
 end
 return q[s]
 end
-${$A}${$B}${$GA}${$AK}${$FZ}${$GB}${$GD}${$GE}${$GF}${$GC}${$GI}${$GK}${$P}${$Q}${$CJ}${$GG}${$FX}${$GB_}${$GC_}${$GD_}${$FZ_}${$GF_}${$GG_}${$GI_}${$GK_}local function s(t,u)
-local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
+${$A}${$B}${$GD}${$AN}${$GC}${$GE}${$GG}${$GH}${$GI}${$GF}${$GL}${$GN}${$P}${$Q}${$CM}${$GJ}${$GA}${$GE_}${$GF_}${$GG_}${$GC_}${$GI_}${$GJ_}${$GL_}${$GN_}local function s(t,u)
+local v=redis.call('ZRANGE',t,'0',AK(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CJ(x.task)and GG(x.fixed)then
+if CM(x.task)and GJ(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -108,45 +110,45 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=CM(x,h=='1'and i[w+2]or'')
+q[x]=CP(x,h=='1'and i[w+2]or'')
 end
-${$CD}${$CW}${$CF}${$JD}${$IX}${$IY}if h~='1'and not(s(a,IX)and s(d,IY))then
+${$CG}${$CZ}${$CI}${$JG}${$JA}${$JB}if h~='1'and not(s(a,JA)and s(d,JB))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CY}${$HC}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$FY}${$HG}${$FU}${$FV}${$HI}${$GT}${$HR}${$HT}${$IZ}${$JA}${$KD}${$CR_}${$X_}${$HI_}${$AE_}${$KE}${$KG}${$KH}${$KI}${$KJ}${$FH_}${$HI__}${$FS_}${$GL_}${$GN_}for x=1,#t,HC do
-CR(n,{unpack(t,x,math.min(x+HC-1,#t))})
-for ab=x,math.min(x+HC-1,#t)do
+${$DB}${$HF}${$AI}${$AP}${$CB}${$FL}${$FM}${$GO}${$GP}${$GQ}${$CH}${$CF}${$DA}${$DC}${$Z}${$CJ}${$CK}${$CL}${$CV}${$DS}${$DT}${$CW}${$CX}${$CY}${$AA}${$AB}${$AC}${$AD}${$AO}${$CQ}${$CR}${$CT}${$FN}${$AH}${$AJ}${$AQ}${$AR}${$AS}${$AT}${$AV}${$AX}${$CS}${$CU}${$FZ}${$GR}${$GS}${$CD}${$CE}${$FT}${$FK}${$FO}${$FV}${$GB}${$HJ}${$FX}${$FY}${$HL}${$GW}${$HU}${$HW}${$JC}${$JD}${$KG}${$KH}${$CU_}${$AA_}${$HL_}${$AH_}${$KI}${$KK}${$KL}${$KM}${$KN}${$FK_}${$HL__}${$FV_}${$GO_}${$GQ_}for x=1,#t,HF do
+CU(n,{unpack(t,x,math.min(x+HF-1,#t))})
+for ab=x,math.min(x+HF-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AH(af*CG)
+local ag=af and AK(af*CJ)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CG))
+and redis.call('ZCOUNT',c,ag,'('..AK((af+1)*CJ))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FZ(ae)and IZ(ad,q[ac],ae or'')then
+if ah and not GC(ae)and JC(ad,q[ac],ae or'')then
 ad.changed=true
-HR(m,'group_wrong',ac)
-elseif ah and not FZ(ae)and JA(m,ad)then
+HU(m,'group_wrong',ac)
+elseif ah and not GC(ae)and JD(m,ad)then
 ad.changed=true
-HR(m,'timer_wrong',ac)
+HU(m,'timer_wrong',ac)
 end
 end
-KI(m,{unpack(o,x,math.min(x+HC-1,#o))})
-Z(n)
-local y=FS(n)
+KM(m,{unpack(o,x,math.min(x+HF-1,#o))})
+AC(n)
+local y=FV(n)
 if y then
 return y
 end
-FM(n)
+FP(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "89b502ecf8d94f9db90aa2b4ff27e6d1cf9a31ed",
-  keyLockingSha1: "8feee0d6d9e533fe9fb265f81f94c71c629eb796",
+  sha1: "2263a7dd99a203d24e77786fed8d21a97bcfbecb",
+  keyLockingSha1: "e92dbd8ad9e46044570be73b418209c3c019ff39",
 };

@@ -3,72 +3,74 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DF } from "./parts/parse-named.gen.ts";
-import { $GA, $GC, $GI } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $CY } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
-import { $FZ } from "./parts/newer.gen.ts";
-import { $GB, $GF } from "./parts/fixed-fields.gen.ts";
-import { $GD, $GE } from "./parts/texts.gen.ts";
-import { $GK } from "./parts/parse-with.gen.ts";
-import { $R, $FP, $S } from "./parts/place-after.gen.ts";
-import { $FM, $FN } from "./parts/clear-plan.gen.ts";
-import { $DH, $DK } from "./parts/setting-names.gen.ts";
-import { $FO } from "./parts/read-settings.gen.ts";
-import { $HC } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM } from "./parts/add.gen.ts";
-import { $BY } from "./parts/note-event.gen.ts";
-import { $FI, $FJ, $CK, $CL } from "./parts/planned-writes.gen.ts";
-import { $GL, $GN } from "./parts/letters.gen.ts";
-import { $GM } from "./parts/join-record.gen.ts";
-import { $CD } from "./parts/band.gen.ts";
-import { $CE, $CW, $CH, $CR } from "./parts/score-at.gen.ts";
-import { $CC, $CJ } from "./parts/share.gen.ts";
-import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
-import { $CG, $CM } from "./parts/limited-group.gen.ts";
-import { $CI } from "./parts/limited-later.gen.ts";
-import { $DP } from "./parts/parse-rate.gen.ts";
-import { $DQ } from "./parts/measure-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $AA, $CN, $CQ, $FK } from "./parts/set-timer.gen.ts";
-import { $CF } from "./parts/read-score.gen.ts";
-import { $AL } from "./parts/sorted-keys.gen.ts";
-import { $CO } from "./parts/clock-fields.gen.ts";
-import { $AE, $CB, $FQ, $FH, $FL, $FS } from "./parts/write-groups.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GG } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FW, $GO, $GP, $CA, $HI } from "./parts/history.gen.ts";
-import { $FX } from "./parts/first-line.gen.ts";
-import { $HG } from "./parts/score-when-due.gen.ts";
-import { $HH } from "./parts/wait-again.gen.ts";
-import { $FU } from "./parts/default-result-ttl.gen.ts";
-import { $FV } from "./parts/default-dead-ttl.gen.ts";
-import { $JN, $JO, $JQ } from "./parts/parse-wake.gen.ts";
-import { $JP } from "./parts/nobody-awake.gen.ts";
-import { $JS } from "./parts/record-wake.gen.ts";
-import { $KD } from "./parts/lines.gen.ts";
-import { $FO_ } from "./parts/read-settings-later.gen.ts";
-import { $CR_, $GL_, $GN_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HI_, $KJ, $HI__ } from "./parts/make-ready-later.gen.ts";
-import { $HH_, $HH__ } from "./parts/wait-again-later.gen.ts";
-import { $AE_, $FH_, $FS_ } from "./parts/write-groups-later.gen.ts";
-import { $GB_, $GF_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GC_, $GI_ } from "./parts/changing-fields-later.gen.ts";
-import { $GD_ } from "./parts/texts-later.gen.ts";
-import { $FZ_ } from "./parts/newer-later.gen.ts";
-import { $GG_ } from "./parts/has-payload-later.gen.ts";
-import { $GK_ } from "./parts/parse-with-later.gen.ts";
+import { $DI } from "./parts/parse-named.gen.ts";
+import { $GD, $GF, $GL } from "./parts/state.gen.ts";
+import { $AK } from "./parts/int.gen.ts";
+import { $DB } from "./parts/turn-of.gen.ts";
+import { $AN } from "./parts/append.gen.ts";
+import { $GC } from "./parts/newer.gen.ts";
+import { $GE, $GI } from "./parts/fixed-fields.gen.ts";
+import { $GG, $GH } from "./parts/texts.gen.ts";
+import { $GN } from "./parts/parse-with.gen.ts";
+import { $R, $FS, $S } from "./parts/place-after.gen.ts";
+import { $FP, $FQ } from "./parts/clear-plan.gen.ts";
+import { $DK, $DN } from "./parts/setting-names.gen.ts";
+import { $FR } from "./parts/read-settings.gen.ts";
+import { $HF } from "./parts/max-plan-leases.gen.ts";
+import { $AI } from "./parts/resend-window.gen.ts";
+import { $AP } from "./parts/add.gen.ts";
+import { $CB } from "./parts/note-event.gen.ts";
+import { $FL, $FM } from "./parts/planned-writes.gen.ts";
+import { $GO, $GQ } from "./parts/letters.gen.ts";
+import { $GP } from "./parts/join-record.gen.ts";
+import { $CG } from "./parts/band.gen.ts";
+import { $CH, $CZ, $CK, $CU } from "./parts/score-at.gen.ts";
+import { $CF, $CM } from "./parts/share.gen.ts";
+import { $DA, $DC, $Z, $CV, $CW, $CX, $CY } from "./parts/cost-of.gen.ts";
+import { $CJ } from "./parts/limited-group.gen.ts";
+import { $CL } from "./parts/limited-later.gen.ts";
+import { $DS } from "./parts/parse-rate.gen.ts";
+import { $DT } from "./parts/measure-rate.gen.ts";
+import { $AA } from "./parts/make-ready.gen.ts";
+import { $CN, $CO } from "./parts/count-stuck.gen.ts";
+import { $AD, $CQ, $CT, $FN } from "./parts/set-timer.gen.ts";
+import { $CI } from "./parts/read-score.gen.ts";
+import { $AO } from "./parts/sorted-keys.gen.ts";
+import { $CR } from "./parts/clock-fields.gen.ts";
+import { $AH, $CE, $FT, $FK, $FO, $FV } from "./parts/write-groups.gen.ts";
+import { $AJ } from "./parts/slice.gen.ts";
+import { $AL } from "./parts/clock-text.gen.ts";
+import { $AM } from "./parts/clock.gen.ts";
+import { $AQ } from "./parts/write.gen.ts";
+import { $AR } from "./parts/reversed.gen.ts";
+import { $AS } from "./parts/read.gen.ts";
+import { $AV } from "./parts/error-of.gen.ts";
+import { $AX } from "./parts/store-fields.gen.ts";
+import { $AY } from "./parts/queue-keys.gen.ts";
+import { $GJ } from "./parts/has-payload.gen.ts";
+import { $CP } from "./parts/parse-group.gen.ts";
+import { $CS } from "./parts/parse-clock.gen.ts";
+import { $FZ, $GR, $GS, $CD, $HL } from "./parts/history.gen.ts";
+import { $GA } from "./parts/first-line.gen.ts";
+import { $HJ } from "./parts/score-when-due.gen.ts";
+import { $HK } from "./parts/wait-again.gen.ts";
+import { $FX } from "./parts/default-result-ttl.gen.ts";
+import { $FY } from "./parts/default-dead-ttl.gen.ts";
+import { $JQ, $JR, $JT } from "./parts/parse-wake.gen.ts";
+import { $JS } from "./parts/nobody-awake.gen.ts";
+import { $JV } from "./parts/record-wake.gen.ts";
+import { $KG, $CU_, $GO_, $GQ_ } from "./parts/holds.gen.ts";
+import { $KH } from "./parts/lines.gen.ts";
+import { $FR_ } from "./parts/read-settings-later.gen.ts";
+import { $AA_, $HL_, $KN, $HL__ } from "./parts/make-ready-later.gen.ts";
+import { $HK_, $HK__ } from "./parts/wait-again-later.gen.ts";
+import { $AH_, $FK_, $FV_ } from "./parts/write-groups-later.gen.ts";
+import { $GE_, $GI_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GF_, $GL_ } from "./parts/changing-fields-later.gen.ts";
+import { $GG_ } from "./parts/texts-later.gen.ts";
+import { $GC_ } from "./parts/newer-later.gen.ts";
+import { $GJ_ } from "./parts/has-payload-later.gen.ts";
+import { $GN_ } from "./parts/parse-with-later.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -89,13 +91,13 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 local p=ARGV
-${$AV}local q=AV(a,b,c,d,nil,e,f,g,h)
+${$AY}local q=AY(a,b,c,d,nil,e,f,g,h)
 local r='dependency_failed'
 local s=500
-${$AH}${$AI}${$AJ}local t=AJ(i)
+${$AK}${$AL}${$AM}local t=AM(i)
 local u,v,w=string.match(m,'^(%d+) (%d+) (.+)$')
 v=math.max(tonumber(v or t),t)
-${$C}${$DF}${$D}local x=D(n)
+${$C}${$DI}${$D}local x=D(n)
 local y={}
 local function z(aa,ab)
 aa.number=ab
@@ -103,18 +105,18 @@ y[#y+1]=aa
 end
 local aa={}
 local ab,ac=false,false
-${$GA}${$GG}${$GG_}local function ad(ae,af)
+${$GD}${$GJ}${$GJ_}local function ad(ae,af)
 local ag,ah=ae.id,ae.task
-local ai=ah.state==GA.waiting
+local ai=ah.state==GD.waiting
 if aa[ag]then
 return false
 elseif#y==tonumber(j)then
 return true
-elseif ah.state==GA.ghost or ah.state==GA.deleted or(ai and ae.fixed=='')then
+elseif ah.state==GD.ghost or ah.state==GD.deleted or(ai and ae.fixed=='')then
 aa[ag]='not_found'
 elseif ae.lease~=''and ae.lease~=ah.lease_number then
 aa[ag]='lease_lost'
-elseif ah.state==GA.rejected and GG(ae.fixed)and ah.reason~=r then
+elseif ah.state==GD.rejected and GJ(ae.fixed)and ah.reason~=r then
 aa[ag]='redriven'
 z(ae,af)
 else
@@ -126,24 +128,24 @@ end
 ${$E}${$F}${$G}${$H}local function ae(af,ag)
 if#y==tonumber(j)then
 return true
-elseif af.task.state~=GA.rejected or not GG(af.fixed)then
+elseif af.task.state~=GD.rejected or not GJ(af.fixed)then
 af.left_alone=true
 elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CY}${$AK}${$FZ}${$GD}${$GE}${$GC}${$GI}${$DH}${$DK}${$AF}${$AM}${$BY}${$FI}${$FJ}${$GL}${$GM}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DP}${$DQ}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FK}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FW}${$GO}${$GP}${$CA}${$CB}${$FQ}${$FH}${$FL}${$FS}${$HG}${$HH}${$FU}${$FV}${$HI}${$KD}${$CR_}${$X_}${$HH_}${$HI_}${$AE_}${$KJ}${$FH_}${$HI__}${$HH__}${$FS_}${$GC_}${$GL_}${$GD_}${$FZ_}${$GI_}${$GN_}local function af(ag,ah,ai,aj)
-CR(ag,ai)
+${$DB}${$AN}${$GC}${$GG}${$GH}${$GF}${$GL}${$DK}${$DN}${$AI}${$AP}${$CB}${$FL}${$FM}${$GO}${$GP}${$GQ}${$CG}${$CH}${$CZ}${$CF}${$DA}${$DC}${$Z}${$CJ}${$CK}${$CL}${$CM}${$CV}${$DS}${$DT}${$CW}${$CX}${$CY}${$AA}${$CN}${$AD}${$CI}${$AO}${$CO}${$CQ}${$CR}${$CT}${$FN}${$AH}${$AJ}${$AQ}${$AR}${$AS}${$AV}${$AX}${$CP}${$CS}${$CU}${$FZ}${$GR}${$GS}${$CD}${$CE}${$FT}${$FK}${$FO}${$FV}${$HJ}${$HK}${$FX}${$FY}${$HL}${$KG}${$KH}${$CU_}${$AA_}${$HK_}${$HL_}${$AH_}${$KN}${$FK_}${$HL__}${$HK__}${$FV_}${$GF_}${$GO_}${$GG_}${$GC_}${$GL_}${$GQ_}local function af(ag,ah,ai,aj)
+CU(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
 ab=ab or ap<=t
 ao.charged,ao.reason,ao.ended_at='0',nil,nil
-HH(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
-BY(ag,'redriven',ah[an])
+HK(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
+CB(ag,'redriven',ah[an])
 end
 ag.writes['ZREM expiry']=ah
 ag.writes['ZREM dead']=ah
-return FS(ag)
+return FV(ag)
 end
 local ag={}
 for ak=8,#p,2 do
@@ -151,7 +153,7 @@ ag[#ag+1]={id=p[ak],lease=p[ak+1]}
 end
 local ah=#ag>0
 if not u then
-u=AH(t)
+u=AK(t)
 end
 if not ah then
 if not w then
@@ -160,10 +162,10 @@ end
 local ai=math.min(tonumber(x.ended_before or u+1),u+1)
 ${$J}${$L}${$M}ag=M(h,w,s,ai)
 end
-${$A}${$B}${$GB}${$GF}${$GK}${$P}${$FX}${$GB_}${$GF_}${$GK_}local ai=P(f,ag,ah and ad or ae)
+${$A}${$B}${$GE}${$GI}${$GN}${$P}${$GA}${$GE_}${$GI_}${$GN_}local ai=P(f,ag,ah and ad or ae)
 local aj=#y
 if k~='1'then
-${$FM}${$FN}${$FO}${$FP}${$HC}${$S}${$FO_}aj,ai=S(q,t,y,ai,af)
+${$FP}${$FQ}${$FR}${$FS}${$HF}${$S}${$FR_}aj,ai=S(q,t,y,ai,af)
 if not ai then
 return aj
 end
@@ -175,12 +177,12 @@ elseif ai<#ag then
 ${$K}ak=K()
 end
 if ak~=''then
-ak=u..' '..AH(math.ceil(v+aj*l))..' '..ak
+ak=u..' '..AK(math.ceil(v+aj*l))..' '..ak
 end
-${$JN}${$JO}${$JQ}${$JP}${$JS}local al=o~=''
+${$JQ}${$JR}${$JT}${$JS}${$JV}local al=o~=''
 and k~='1'
 and(ab or ac)
-and JS(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
+and JV(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
 ${$Q}local am={'ok',aj,ak,Q(ag,ai),al and 1 or 0}
 for aq=1,ah and ai or 0 do
 am[aq+5]=ag[aq].left_alone and'newer_schema'or aa[ag[aq].id]or'not_found'
@@ -188,6 +190,6 @@ end
 return am
 `;
   },
-  sha1: "1221c83965acc620d9ff2f694a0ab95703cb49f5",
-  keyLockingSha1: "341db98f866ada2511ae3a01ca92af6987a6669d",
+  sha1: "2f07f183485ca613613dc9131544ead89d21918a",
+  keyLockingSha1: "dec8ab8c433272907dd87a82e5a04c9b33882c64",
 };

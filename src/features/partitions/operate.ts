@@ -7,7 +7,8 @@ import { countScript } from "../../kernel/scripts/count-script.ts";
 import { copySettings } from "./copy-settings.ts";
 import { type MaybeDivided, partitionCount } from "./discovery.ts";
 import { rememberMap } from "./map-memory.ts";
-import { owning, partitionsOf } from "./map.ts";
+import { owning, type PartitionMap, partitionsOf } from "./map.ts";
+import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { resizeQueue } from "./resize.ts";
 
 /** What one partition of a queue has. */
@@ -33,7 +34,7 @@ export async function declarePartitions(
   queue: QueueRef & Pick<RequestOptions, "signal">,
   count: number,
 ): Promise<void> {
-  rememberMap(queue, await resizeQueue({ ...queue, copySettings }, count));
+  rememberMap(queue, await resized({ ...queue, copySettings }, count));
 }
 
 /** Changes how many partitions the queue has: see `Operator.resize`. */
@@ -42,10 +43,17 @@ export async function resizePartitions(
   count: number,
   { signal }: RequestOptions,
 ): Promise<number> {
-  const map = await resizeQueue({ ...store.queue, signal, copySettings }, partitionCount(count));
+  const map = await resized({ ...store.queue, signal, copySettings }, partitionCount(count));
   const { partitions } = await store.divided();
   partitions.remember(map);
   return owning(map).length;
+}
+
+/** Changes the number of partitions, and lets groups in strict order go on in their new ones. */
+async function resized(queue: PartitionedQueue, count: number): Promise<PartitionMap> {
+  const map = await resizeQueue(queue, count);
+  if (!map.next) await queue.transport.passTurns?.(queue, map, "", Number.POSITIVE_INFINITY);
+  return map;
 }
 
 /** Reads which partitions the queue has, and counts the tasks in each: see `Operator.listPartitions`. */

@@ -90,10 +90,18 @@ async function keepQueues(
     try {
       // Redis has lost the change that put them there. The count of a marker matters only while there is no map.
       if (marks[i]?.().includes(null) && maps[i] != null) await renameKeys(queue, 2);
-      const kept = await keepPartitions(queue, maps[i] ?? null, registered, now, sweep.deadline);
       const wake = sweep.waker?.window(name) ?? "";
-      const mustWake = await rebalanceShares(queue, kept, wake);
-      if (mustWake) sweep.toWake.add(name);
+      const onWake = () => sweep.toWake.add(name);
+      const kept = await keepPartitions(
+        queue,
+        maps[i] ?? null,
+        registered,
+        now,
+        sweep.deadline,
+        wake,
+        onWake,
+      );
+      if (await rebalanceShares(queue, kept, wake)) onWake();
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
       sweep.failed.set(name, error.code);
@@ -114,6 +122,8 @@ function queueOf({ transport, options }: CurrentSweep, name: string): Partitione
  * @param registered the partitions that the registry has
  * @param now Redis's time, epoch ms
  * @param until when to stop, on the clock of `performance.now()`
+ * @param wake how long a wake of a consumer counts, ms, as the scripts take it
+ * @param onWake called if a consumer must be woken
  * @returns the partitions that may have tasks
  */
 async function keepPartitions(
@@ -122,6 +132,8 @@ async function keepPartitions(
   registered: readonly number[],
   now: number,
   until: number,
+  wake: string,
+  onWake: () => void,
 ): Promise<readonly number[]> {
   let map = readMap(stored);
   if (map.version === 0) {
@@ -138,6 +150,11 @@ async function keepPartitions(
     map = await putMap(queue, map, writeMap({ ...map, former: inOrder([...map.former, ...unknown]) }));
   }
   if (map.next) map = await resizeQueue(queue, undefined, map);
+  const isMoving = map.next !== undefined && !map.isPreparing;
+  const turns = isMoving ? undefined : await queue.transport.passTurns?.(queue, map, wake, until);
+  if (turns?.wake) onWake();
+  // A group in strict order waits until a former partition has ended its tasks.
+  if (turns && !turns.isSettled) return partitionsOf(map);
   for (const partition of map.former) {
     if (performance.now() >= until) break;
     if (await isDone(queue, map, partition, { registered, now, until })) {

@@ -22,6 +22,7 @@ export function linked(transport: Transport): Transport {
   if (known) return known;
   const link: Transport = {
     ...transport,
+    passTurns: async (...args) => (await import("./pass-turns.ts")).passTurns(...args),
     send: async (commands, options) => {
       const sent = await inEdition(commands);
       return withoutOutbox(transport, sent, await transport.send(sent, options), options);

@@ -1,0 +1,32 @@
+/** The scripts that keep groups in strict order while the partitions of their queue change. */
+import { holdLines } from "../../lua/hold-lines.gen.ts";
+import { listLines } from "../../lua/list-lines.gen.ts";
+import { type Binding, okay, ReplyReader } from "../scripts/binding.ts";
+import type { Reply } from "../transport.ts";
+
+export const holdLinesScript = {
+  script: holdLines,
+  keys: ["fair", "fairByGroup", "limited", "delayed", "tasks"],
+  args: ["testNow", "version", "checked", "wake"],
+  each: ["group", "was", "hold"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("holdLines", reply);
+    /** Whether the caller must wake a consumer; undefined if the partition has noted another version of the map. */
+    return reader.status("ok", "older") === "ok" ? reader.integer() === 1 : undefined;
+  },
+} as const satisfies Binding;
+
+export const listLinesScript = {
+  script: listLines,
+  keys: ["tasks"],
+  args: ["cursor", "size"],
+  decode: (reply: Reply) => {
+    const reader = okay("listLines", reply);
+    return {
+      cursor: reader.text(),
+      /** The run of Redis in which the cursor is valid; empty if it is not known. */
+      run: reader.text(),
+      groups: reader.rest((item) => item.text()),
+    };
+  },
+} as const satisfies Binding;

@@ -1,0 +1,271 @@
+/**
+ * Lets groups in strict order go on whose slots have changed hands. Of such a group one partition has the turn, and its
+ * line in all others is held: lua/order.md says how.
+ */
+import { commandCall, run, runAll } from "../call.ts";
+import { unescaped } from "../options/validation.ts";
+import { nameOfShard } from "../names/keys.ts";
+import { slotOf } from "../names/slots.ts";
+import { Shard } from "../shard.ts";
+import { groupedBy, slicesOf } from "../slices.ts";
+import type { DividedQueue, PassedTurns, SlotMap } from "../transport.ts";
+import { holdLinesScript, listLinesScript } from "./hold-scripts.ts";
+
+/** How many groups one call or command has. */
+const GROUPS_PER_CALL = 100;
+const GROUPS_PER_READ = 500;
+
+/** How many fields a page of lines passes over: few of them are lines, so the replies are short. */
+const FIELDS_PER_PAGE = "10000";
+
+/** Most rounds of one call. Three are enough if nothing else happens meanwhile. */
+const MAX_ROUNDS = 6;
+
+const SETTLED: PassedTurns = { isSettled: true, wake: false };
+
+/** A line as `~o:<group>` describes it. */
+interface Line {
+  /** Empty if it is not held; a number that is used once; or the turn of another partition, `<partition>,<its hold>`. */
+  readonly hold: string;
+  readonly hasHead: boolean;
+}
+
+interface HeldLine extends Line {
+  readonly partition: number;
+  readonly group: string;
+}
+
+/** A change of a hold. */
+interface Change {
+  readonly partition: number;
+  readonly group: string;
+  readonly was: string;
+  readonly hold: string;
+}
+
+/**
+ * Sees to the groups of a queue that are held: passes the turn to the next partition if the one that had it has ended
+ * its tasks. While a change of the partitions is prepared, no former partition gets a turn.
+ * @param wake how long a wake of a consumer counts, ms, as the scripts take it
+ * @param until when to stop, on the clock of `performance.now()`
+ * @returns whether the turns of all groups are with the owners of their slots, and the slots may change hands again;
+ *   and whether the caller must wake a consumer
+ */
+export async function passTurns(
+  queue: DividedQueue,
+  map: SlotMap,
+  wake: string,
+  until: number,
+): Promise<PassedTurns> {
+  if (map.former.length === 0) return SETTLED;
+  const first = new Shard(queue, 0, nameOfShard(queue.name, 0));
+  const set = commandCall(["HGET", first.keys.tasks, "~set"], (reply) => (reply as string | null) ?? "");
+  if (!/;o=/.test(await run(queue.transport, set, queue))) return SETTLED;
+  await map.fence?.();
+  return new Pass(queue, map, wake, until).run();
+}
+
+class Pass {
+  readonly #queue: DividedQueue;
+  readonly #map: SlotMap;
+  readonly #shards: ReadonlyMap<number, Shard>;
+  readonly #wakeWindow: string;
+  readonly #until: number;
+  #wake = false;
+
+  constructor(queue: DividedQueue, map: SlotMap, wake: string, until: number) {
+    this.#queue = queue;
+    this.#map = map;
+    this.#wakeWindow = wake;
+    this.#until = until;
+    const all = [...new Set([...map.owners, ...map.former])];
+    this.#shards = new Map(all.map((one) => [one, new Shard(queue, one, nameOfShard(queue.name, one))]));
+  }
+
+  async run(): Promise<PassedTurns> {
+    for (let round = 0; round < MAX_ROUNDS && performance.now() < this.#until; round++) {
+      const unchecked = await this.#unchecked();
+      if (unchecked.length > 0 && !(await this.#check(unchecked))) break;
+      const held = await this.#held();
+      const changes = await this.#changesOf(held);
+      if (changes.length === 0) {
+        const isWaiting = ({ partition, group, hold }: HeldLine) =>
+          isTurn(hold) || partition === this.#ownerOf(group);
+        return { isSettled: !held.some(isWaiting), wake: this.#wake };
+      }
+      if (!(await this.#change(changes))) break;
+    }
+    return { isSettled: false, wake: this.#wake };
+  }
+
+  /** The partitions that hold the lines of all groups in slots that they have just got. */
+  async #unchecked(): Promise<number[]> {
+    const calls = Array.from(this.#shards.values(), ({ keys }) =>
+      commandCall(["HGET", keys.tasks, "~moved"], (reply) =>
+        /^1;\d+;\w+;0*[1-9a-f]/.test((reply as string | null) ?? ""),
+      ),
+    );
+    const found = await runAll(this.#queue.transport, calls, this.#queue);
+    return [...this.#shards.keys()].filter((_, i) => found[i]);
+  }
+
+  /**
+   * Holds the groups in partitions with new slots on whose tasks others still work, and lets all other groups go on.
+   * What others have cannot become more: there these groups begin held.
+   * @returns whether that is done
+   */
+  async #check(unchecked: readonly number[]): Promise<boolean> {
+    const changes: Change[] = [];
+    for (const [partition, shard] of this.#shards) {
+      const groups = await this.#linesOf(shard);
+      if (!groups) return false;
+      const hold = `${partition},v${this.#map.version}`;
+      for (const group of groups) {
+        const owner = this.#ownerOf(group);
+        if (owner !== partition && unchecked.includes(owner))
+          changes.push({ partition: owner, group, was: "*", hold });
+      }
+    }
+    return (await this.#change(changes)) && this.#change([], unchecked);
+  }
+
+  /** The groups of a partition whose lines are not held; undefined if the time is up. */
+  async #linesOf(shard: Shard): Promise<ReadonlySet<string> | undefined> {
+    let groups = new Set<string>();
+    for (let cursor = "0", redisRun = ""; performance.now() < this.#until;) {
+      const call = shard.call(listLinesScript, { cursor, size: FIELDS_PER_PAGE });
+      const page = await run(this.#queue.transport, call, this.#queue);
+      if (cursor !== "0" && page.run !== redisRun) {
+        // After a restart of Redis the rest may lack some.
+        groups = new Set();
+        cursor = "0";
+        continue;
+      }
+      for (const group of page.groups) groups.add(group);
+      if (page.cursor === "0") return groups;
+      [cursor, redisRun] = [page.cursor, page.run];
+    }
+    return undefined;
+  }
+
+  /** All lines that are held. */
+  async #held(): Promise<HeldLine[]> {
+    const names: { partition: number; group: string }[] = [];
+    for (const [partition, { keys }] of this.#shards) {
+      for (let after = "", isLast = false; !isLast;) {
+        const page = commandCall(
+          ["ZRANGE", keys.fairByGroup, `(~~~${after}`, "+", "BYLEX", "LIMIT", "0", String(GROUPS_PER_READ)],
+          (reply) => (reply as string[]).map((member) => member.slice(3)),
+        );
+        const groups = await run(this.#queue.transport, page, this.#queue);
+        names.push(...groups.map((group) => ({ partition, group })));
+        isLast = groups.length < GROUPS_PER_READ;
+        after = groups.at(-1) ?? "";
+      }
+    }
+    const lines = await this.#read(names);
+    return names.flatMap((name, i) => (lines[i]?.hold ? [{ ...name, ...lines[i] }] : []));
+  }
+
+  /** Reads lines; undefined for one that does not exist. */
+  async #read(
+    names: readonly { readonly partition: number; readonly group: string }[],
+  ): Promise<(Line | undefined)[]> {
+    const found = new Map<string, Line | undefined>();
+    const calls = Array.from(
+      groupedBy(names, ({ partition }) => partition),
+      ([partition, own]) =>
+        slicesOf(own, GROUPS_PER_READ).map((slice) =>
+          commandCall(
+            ["HMGET", this.#shard(partition).keys.tasks, ...slice.map(({ group }) => `~o:${group}`)],
+            (reply) => {
+              for (const [i, text] of (reply as (string | null)[]).entries())
+                found.set(`${partition} ${slice[i]?.group}`, text === null ? undefined : readLine(text));
+            },
+          ),
+        ),
+    ).flat();
+    await runAll(this.#queue.transport, calls, this.#queue);
+    return names.map(({ partition, group }) => found.get(`${partition} ${group}`));
+  }
+
+  /** How the turn is to be passed on. */
+  async #changesOf(held: readonly HeldLine[]): Promise<Change[]> {
+    // The line that decides: of the partition whose turn it is, or of the owner.
+    const others = held.map(({ partition, group, hold }) => ({
+      group,
+      partition: isTurn(hold) ? Number(hold.split(",", 1)[0]) : this.#ownerOf(group),
+    }));
+    const known = others.map((other) => (this.#shards.has(other.partition) ? other : undefined));
+    const lines = await this.#read(known.filter((other) => other !== undefined));
+    let next = 0;
+    const lineOf = known.map((other) => (other ? lines[next++] : undefined));
+    return held.flatMap((line, i): Change[] => {
+      const { partition, group, hold } = line;
+      const owner = this.#ownerOf(group);
+      const other = lineOf[i];
+      const lift = { partition, group, was: hold, hold: "" };
+      if (isTurn(hold)) return isOver(hold, other) ? [lift] : [];
+      if (partition === owner) return [lift];
+      const turn = `${partition},${hold}`;
+      if (other?.hold === turn) return other.hasHead ? [] : [lift];
+      if (other?.hold || this.#map.isPreparing) return [];
+      return [{ partition: owner, group, was: "", hold: turn }];
+    });
+  }
+
+  /** @returns whether all partitions know the same map */
+  async #change(changes: readonly Change[], checked: readonly number[] = []): Promise<boolean> {
+    const version = String(this.#map.version);
+    const { transport } = this.#queue;
+    // A former partition may have noted an older map. What it is to lift names a hold that it has once.
+    const isOwn = ({ partition, group }: Change) => partition === this.#ownerOf(group);
+    const calls = Array.from(
+      groupedBy(changes, (change) => `${change.partition} ${isOwn(change)}`).values(),
+      (own) =>
+        slicesOf(own, GROUPS_PER_CALL).map((slice) => {
+          const [first] = slice as [Change];
+          const shard = this.#shard(first.partition);
+          const note = slice.some(({ hold }) => hold === "") ? shard.note() : undefined;
+          const args = { version: isOwn(first) ? version : "", checked: "", wake: this.#wakeWindow };
+          return shard.call(holdLinesScript, args, slice, note);
+        }),
+    ).flat();
+    for (const partition of checked) {
+      const args = { version, checked: "1", wake: "" };
+      calls.push(this.#shard(partition).call(holdLinesScript, args));
+    }
+    let isCurrent = true;
+    for (const reply of await runAll(transport, calls, this.#queue)) {
+      isCurrent &&= reply !== undefined;
+      this.#wake ||= reply === true;
+    }
+    return isCurrent;
+  }
+
+  #ownerOf(group: string): number {
+    return this.#map.owners[slotOf(unescaped(group))] as number;
+  }
+
+  #shard(partition: number): Shard {
+    return this.#shards.get(partition) as Shard;
+  }
+}
+
+const isTurn = (hold: string) => hold.includes(",");
+
+/**
+ * Whether a partition has ended the tasks for which it had the turn.
+ * @param line its line now; undefined if it has none
+ */
+function isOver(turn: string, line: Line | undefined): boolean {
+  if (!line) return true;
+  return (
+    line.hold !== "" && !isTurn(line.hold) && !line.hasHead && line.hold !== turn.slice(turn.indexOf(",") + 1)
+  );
+}
+
+function readLine(text: string): Line {
+  const [, hold = "", head] = /^1;\d+;\d+;\d+;s?(?:h([^;]*))?;(.*)$/.exec(text) ?? [];
+  return { hold, hasHead: head !== undefined && head !== "" };
+}
