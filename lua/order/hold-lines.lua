@@ -30,7 +30,7 @@ for i = FRONT + 1, #items, STRIDE do
   groups[#groups + 1] = { group = items[i] }
 end
 open_groups(plan, groups)
-local lifted = false
+local lifted, resent = false, false -- whether lines go on, now or since an earlier copy
 for i, task in ipairs(groups) do
   local was, hold = items[STRIDE * i + FRONT - 1], items[STRIDE * i + FRONT]
   local group = plan.groups[task.group]
@@ -40,6 +40,7 @@ for i, task in ipairs(groups) do
     holds.set_hold(plan, group, hold ~= '' and hold or nil)
     lifted = lifted or hold == ''
   end
+  resent = resent or (now == '' and hold == '')
 end
 local moved = holds.parse_moved(found[4])
 if checked == '1' and moved and moved.version == version then
@@ -50,5 +51,9 @@ local failed = commit(plan)
 if failed then
   return failed
 end
-local wakes = wake ~= '' and lifted and redis.call('EXISTS', fair) > 0
-return { 'ok', wakes and record_wake(tasks, { found[5], found[1] }, plan.now, wake) and 1 or 0 }
+-- An earlier copy's reply, and with it the wake, may be lost. So this copy asks for a wake again.
+local wakes = wake ~= ''
+  and (lifted or resent)
+  and redis.call('EXISTS', fair) > 0
+  and record_wake(tasks, { found[5], found[1] }, plan.now, wake, not lifted and 0)
+return { 'ok', wakes and 1 or 0 }

@@ -61,8 +61,8 @@ export interface SlotMap {
   readonly version: number;
   readonly owners: readonly number[];
   readonly former: readonly number[];
-  /** Whether a change of the owners is prepared. */
-  readonly isPreparing: boolean;
+  /** The owners after a change that is prepared; undefined without one. */
+  readonly next: readonly number[] | undefined;
   /** Makes all owners note the version, so that no late call under an earlier one counts. */
   readonly fence?: () => Promise<unknown>;
 }

@@ -88,30 +88,34 @@ for s=l+1,#j,k do
 o[#o+1]={group=j[s]}
 end
 ${$DB}${$AN}${$FL}${$FM}${$CG}${$CJ}${$CM}${$DS}${$DT}${$CN}${$CI}${$CO}${$CR}${$AJ}${$AS}${$CP}${$CS}${$CU}${$KG}${$KH}${$CU_}CU(m,o)
-local p=false
-for t,u in ipairs(o)do
-local v,w=j[k*t+l-1],j[k*t+l]
-local x=m.groups[u.group]
-local y=x.line and x.line.hold or''
-local z=y==v or(v=='*'and not string.find(y,',',1,true))
-if x.line and z then
-KG.set_hold(m,x,w~=''and w or nil)
-p=p or w==''
+local p,q=false,false
+for u,v in ipairs(o)do
+local w,x=j[k*u+l-1],j[k*u+l]
+local y=m.groups[v.group]
+local z=y.line and y.line.hold or''
+local aa=z==w or(w=='*'and not string.find(z,',',1,true))
+if y.line and aa then
+KG.set_hold(m,y,x~=''and x or nil)
+p=p or x==''
 end
+q=q or(z==''and x=='')
 end
-local q=KG.parse_moved(n[4])
-if h=='1'and q and q.version==g then
-q.unchecked=string.rep('0',64)
-FM(m,'HSET tasks','~moved',KG.format_moved(q))
+local r=KG.parse_moved(n[4])
+if h=='1'and r and r.version==g then
+r.unchecked=string.rep('0',64)
+FM(m,'HSET tasks','~moved',KG.format_moved(r))
 end
-${$GD}${$GG}${$GH}${$GF}${$GL}${$AI}${$AP}${$CB}${$GO}${$GP}${$GQ}${$CH}${$CZ}${$CF}${$DA}${$DC}${$Z}${$CK}${$CL}${$CV}${$CW}${$CX}${$CY}${$AA}${$AD}${$AO}${$CQ}${$CT}${$FN}${$AH}${$AQ}${$AR}${$AV}${$AX}${$FZ}${$GR}${$GS}${$CD}${$CE}${$FT}${$FK}${$FO}${$FV}${$HJ}${$FX}${$FY}${$HL}${$AA_}${$HL_}${$AH_}${$KN}${$FK_}${$HL__}${$FV_}${$GF_}${$GO_}${$GG_}${$GL_}${$GQ_}local r=FV(m)
-if r then
-return r
+${$GD}${$GG}${$GH}${$GF}${$GL}${$AI}${$AP}${$CB}${$GO}${$GP}${$GQ}${$CH}${$CZ}${$CF}${$DA}${$DC}${$Z}${$CK}${$CL}${$CV}${$CW}${$CX}${$CY}${$AA}${$AD}${$AO}${$CQ}${$CT}${$FN}${$AH}${$AQ}${$AR}${$AV}${$AX}${$FZ}${$GR}${$GS}${$CD}${$CE}${$FT}${$FK}${$FO}${$FV}${$HJ}${$FX}${$FY}${$HL}${$AA_}${$HL_}${$AH_}${$KN}${$FK_}${$HL__}${$FV_}${$GF_}${$GO_}${$GG_}${$GL_}${$GQ_}local s=FV(m)
+if s then
+return s
 end
-local s=i~=''and p and redis.call('EXISTS',a)>0
-${$JQ}${$JR}${$JT}${$JS}${$JV}return{'ok',s and JV(e,{n[5],n[1]},m.now,i)and 1 or 0}
+${$JQ}${$JR}${$JT}${$JS}${$JV}local t=i~=''
+and(p or q)
+and redis.call('EXISTS',a)>0
+and JV(e,{n[5],n[1]},m.now,i,not p and 0)
+return{'ok',t and 1 or 0}
 `;
   },
-  sha1: "ac76bf347b0a082f03eb28189fc9c34f36acaffd",
-  keyLockingSha1: "deddb20da9082c888a849e13338e4c7dcbc130e7",
+  sha1: "80653136dc3e0b1aceae2a2be54ecd77d32c6632",
+  keyLockingSha1: "f80280e5d981124a4fde68b011337b4b6192a5a5",
 };

@@ -8,6 +8,7 @@ import * as enqueue from "../../src/kernel/scripts/enqueue-script.ts";
 import * as handOver from "../../src/features/hand-over/hand-over-script.ts";
 import * as get from "../../src/kernel/scripts/get-script.ts";
 import * as examine from "../../src/operate/health/examine-script.ts";
+import * as holds from "../../src/kernel/linked/hold-scripts.ts";
 import * as links from "../../src/kernel/linked/link-scripts.ts";
 import * as order from "../../src/features/order/order-scripts.ts";
 import * as operate from "../../src/operate/operate-scripts.ts";
@@ -36,6 +37,7 @@ export const bindings: readonly Binding[] = [
   examine,
   get,
   handOver,
+  holds,
   links,
   operate,
   order,

@@ -209,7 +209,7 @@ class Pass {
       if (partition === owner) return [lift];
       const turn = `${partition},${hold}`;
       if (other?.hold === turn) return other.hasHead ? [] : [lift];
-      if (other?.hold || this.#map.isPreparing) return [];
+      if (other?.hold || this.#map.next) return [];
       return [{ partition: owner, group, was: "", hold: turn }];
     });
   }

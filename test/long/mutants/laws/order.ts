@@ -1,9 +1,9 @@
-import { change, drop, type LawMutants, never } from "../mutant.ts";
+import { always, change, drop, type LawMutants, never } from "../mutant.ts";
 
 export const order: LawMutants = {
   "a task gets ready beside the head of its line": {
     in: "make_ready",
-    lua: never("line.waiting > 0 or lines.is_busy(group)"),
+    lua: change("line.waiting > 0 or lines.is_busy(group) or _", "_1"),
     breaks: "I2: two tasks of an account are worked on at the same time",
   },
   "the last task of a line follows first": {
@@ -33,7 +33,7 @@ export const order: LawMutants = {
   },
   "tasks that were ready before the order are delivered together": {
     in: "move_if_limited",
-    lua: never("line.head or group.working > 0"),
+    lua: change("line.head or line.hold or group.working > 0 or _", "line.hold or _1"),
     breaks: "I2: an order that is set over a backlog does not bind",
   },
   "a cancelled task stays in its line": {
@@ -108,5 +108,69 @@ export const order: LawMutants = {
     in: "has_lines",
     lua: change("group and select(2, _1)", "group"),
     breaks: "law 12: after a failover all producers of a plain queue are refused",
+  },
+  "a partition works on a group whose slot it has lost": {
+    in: "begin",
+    lua: always("not is_moved(plan, group)"),
+    breaks: "I2: after a change of partitions two tasks of an account are worked on at the same time",
+  },
+  "a held line goes on": {
+    in: "release_next",
+    lua: change(
+      "lines.is_busy(group) and 0 or 1",
+      "(line.head or group.working + group.ready > 0) and 0 or 1",
+    ),
+    breaks: "I2: a partition works on a group whose turn another one has",
+  },
+  "a partition forgets which slots it has lost": {
+    in: "note_slots",
+    lua: never("not has and (before or _)"),
+    breaks: "I2: a delayed task begins in its former partition beside one in the new",
+  },
+  "a partition goes on at once with the slots that it gets": {
+    in: "note_slots",
+    lua: never("has and (not before or _)"),
+    breaks: "I2: a task begins in a new partition while one in the former is worked on",
+  },
+  "the plain edition gives slots of groups in order away": {
+    in: "note_slots",
+    lua: never("newer(found[2])"),
+    breaks: "law 12: a sweep that knows no order lets two partitions work on one group",
+  },
+  "a late call of another map holds lines": {
+    in: "hold-lines",
+    lua: never("version ~= '' and noted_slots(found[3]) ~= version"),
+    breaks: "I2: a former partition gets a turn while the slot changes hands once more",
+  },
+  "a late call lifts a later hold": {
+    in: "hold-lines",
+    lua: change("group.line and fits", "group.line"),
+    breaks: "law 5: two partitions work on one group",
+  },
+  "an empty line is held for ever": {
+    in: "end_empty",
+    lua: never("line.hold and line.waiting == 0 and not line.head and _"),
+    breaks: "I6: the new partition waits for ever for the former one",
+  },
+  "a turn is over while its partition works": {
+    src: change('line.hold !== "" && !isTurn(line.hold) && _1 && _2', "true"),
+    breaks: "I2: two partitions work on one group",
+  },
+  "a turn begins before the owner has ended its task": {
+    src: change("other.hasHead ? [] : [lift]", "[lift]"),
+    breaks: "I2: two partitions work on one group",
+  },
+  "slots change hands while groups wait for a former partition": {
+    src: never("passed && !passed.isSettled"),
+    breaks: "I8: tasks of a group are done in another order than they came",
+  },
+  "a former partition is forgotten while groups wait for it": {
+    src: never("turns && !turns.isSettled"),
+    breaks: "I6: a group waits for ever",
+  },
+  "find-foreign overlooks groups in order": {
+    in: "slot_names",
+    lua: change("redis.call('HEXISTS', tasks, '~moved') == 1 and name_in or _", "_1"),
+    breaks: "I6: a delayed task waits for ever for its turn in a partition that was forgotten",
   },
 };
