@@ -6,10 +6,11 @@ local delayed = KEYS[4] -- zset  id -> due (ms)
 local tasks = KEYS[5] -- hash  records and control fields
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local version = ARGV[2] -- of the map that the partition must have noted; '' for any
-local checked = ARGV[3] -- '1': all groups that others work on have their hold now; '': not yet
+local step = ARGV[3] -- 'prepare': notes the version, so that a late call under an earlier one does nothing;
+-- 'checked': all groups that others work on have their hold now; '': neither
 local wake = ARGV[4] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
-local items = ARGV -- then for each: group, hold that its line must have, hold that it gets ('' for none)
--- '*': any hold that its line may have, or none, but no turn of another partition
+local items = ARGV -- then for each: group, was (the hold that its line must have; '' for none, '*' for any
+-- but the turn of another partition), hold (that it gets; '' for none)
 -- Returns {'ok', 1 if the caller must wake a consumer}
 --      or {'older'}: the partition has noted another version of the map. Nothing has changed
 --      or {'newer_schema'}
@@ -22,7 +23,12 @@ local found = redis.call('HMGET', tasks, '~set', '~stats', '~slots', '~moved', '
 if newer(found[3]) or read_settings(plan, found[1], found[2]) then
   return { 'newer_schema' }
 end
-if version ~= '' and noted_slots(found[3]) ~= version then
+local noted, owned = noted_slots(found[3])
+if step == 'prepare' and owned and tonumber(noted) < tonumber(version) then
+  noted = version
+  plan_write(plan, 'HSET tasks', '~slots', '1;' .. version .. ';' .. owned)
+end
+if version ~= '' and noted ~= version then
   return { 'older' }
 end
 local groups = {}
@@ -43,7 +49,7 @@ for i, task in ipairs(groups) do
   resent = resent or (now == '' and hold == '')
 end
 local moved = holds.parse_moved(found[4])
-if checked == '1' and moved and moved.version == version then
+if step == 'checked' and moved then
   moved.unchecked = string.rep('0', 64)
   plan_write(plan, 'HSET tasks', '~moved', holds.format_moved(moved))
 end

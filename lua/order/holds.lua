@@ -10,11 +10,13 @@ local holds = (function()
 
   -- The slot of an escaped name: CRC-16, from the highest bit on. See ../partitions.md.
   local function slot_for(name)
-    local text = unescaped(name)
-    local tag, crc = string.match(text, '{([^}]*)}'), 0
-    text = tag and tag ~= '' and tag or text
+    local text, crc = unescaped(name), 0
+    local tag = string.match(text, '{([^}]*)}')
+    if tag and tag ~= '' then
+      text = tag
+    end
     for i = 1, #text do
-      local byte = string.byte(text, i)
+      local byte = string.byte(text, i, i)
       for bit = 7, 0, -1 do
         local flips = math.floor(crc / 32768) ~= math.floor(byte / 2 ^ bit) % 2
         crc = crc * 2 % 65536
@@ -68,69 +70,38 @@ local holds = (function()
     line.hold, line.changed, group.changed = hold, true, true
   end
 
+  -- Holds a line that begins, if it is to be held. Returns whether it is.
+  local function begin(plan, group)
+    local moved = plan.moved
+    if not is_moved(plan, group) then
+      return false
+    end
+    -- A number that was never used, so that a late copy of a call for an earlier hold does nothing.
+    moved.last = moved.last + 1
+    plan_write(plan, 'HSET tasks', '~moved', format_moved(moved))
+    set_hold(plan, group, int(moved.last))
+    return true
+  end
+
+  -- A line that is empty is held no longer, except for a turn: that is of another partition.
+  local function end_empty(plan, group)
+    local line = group.line
+    if line.hold and line.waiting == 0 and not line.head and not string.find(line.hold, ',', 1, true) then
+      set_hold(plan, group, nil)
+    end
+  end
+
   return {
+    begin = begin,
+    end_empty = end_empty,
     unescaped = unescaped,
     has_slot = has_slot,
     parse_moved = parse_moved,
     format_moved = format_moved,
     is_moved = is_moved,
     set_hold = set_hold,
-
-    -- A line that is empty is held no longer, except for a turn: that is of another partition.
-    end_empty = function(plan, group)
-      local line = group.line
-      if line.hold and line.waiting == 0 and not line.head and not string.find(line.hold, ',', 1, true) then
-        set_hold(plan, group, nil)
-      end
-    end,
-
-    -- Holds a line that begins, if it is to be held. Returns whether it is.
-    begin = function(plan, group)
-      local moved = plan.moved
-      if not is_moved(plan, group) then
-        return false
-      end
-      -- A number that was never used, so that a late copy of a call for an earlier hold does nothing.
-      moved.last = moved.last + 1
-      plan_write(plan, 'HSET tasks', '~moved', format_moved(moved))
-      set_hold(plan, group, int(moved.last))
-      return true
-    end,
   }
 end)()
-
--- Also notes which slots have changed hands, if groups may be in strict order.
-note_slots = (function(inner)
-  local function digits_of(slots)
-    return string.match(slots or '', '%x+$') or string.rep('0', 64)
-  end
-
-  return function(tasks, version, owned, found)
-    local moved = holds.parse_moved(found[3])
-    if newer_settings(found[2]) then
-      return true
-    elseif parse_settings(found[2] or nil).o or moved then
-      moved = moved or { lost = digits_of(), unchecked = digits_of(), last = 0 }
-      local had, lost, unchecked = digits_of(found[1]), {}, {}
-      for place = 1, 64 do
-        local was_lost, was_unchecked = 0, 0
-        for bit = 0, 3 do
-          local slot = 4 * (place - 1) + bit
-          local has, before = holds.has_slot(owned, slot), holds.has_slot(had, slot)
-          if not has and (before or holds.has_slot(moved.lost, slot)) then
-            was_lost = was_lost + 2 ^ bit
-          elseif has and (not before or holds.has_slot(moved.unchecked, slot)) then
-            was_unchecked = was_unchecked + 2 ^ bit
-          end
-        end
-        lost[place], unchecked[place] = string.format('%x', was_lost), string.format('%x', was_unchecked)
-      end
-      moved.version, moved.lost, moved.unchecked = version, table.concat(lost), table.concat(unchecked)
-      redis.call('HSET', tasks, '~moved', holds.format_moved(moved))
-    end
-    return inner(tasks, version, owned, { found[1] })
-  end
-end)(note_slots)
 
 -- A partition that has lost slots may have tasks of groups that wait for their turn, also under generated
 -- ids.

@@ -5,8 +5,10 @@ local size = ARGV[2] -- about this many fields of the hash are passed over
 -- Returns {'ok', the next cursor, 0 at the end; the run of Redis in which the cursor is valid, empty if Redis
 --          does not say it; then the groups}
 
+local server = redis.pcall('INFO', 'server')
 local page = redis.call('HSCAN', tasks, cursor, 'MATCH', '~o:*', 'COUNT', size)
-local reply, fields = { 'ok', page[1], run_of_redis() }, page[2]
+local run = type(server) == 'string' and string.match(server, 'run_id:(%w+)') or ''
+local reply, fields = { 'ok', page[1], run }, page[2]
 for i = 1, #fields, 2 do
   if not lines.parse_line(fields[i + 1]).hold then
     append(reply, string.sub(fields[i], 4))

@@ -8,8 +8,10 @@ local before = ARGV[3] -- leaves out ids that derive from idempotency keys from 
 --          keys, or groups in strict order, after '~d:'}
 
 -- After a restart the hash has another order: the rest from the old cursor on may lack fields.
+local server = redis.pcall('INFO', 'server')
 local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
-local reply, slot_name = { 'ok', page[1], run_of_redis() }, slot_names(tasks)
+local reply = { 'ok', page[1], type(server) == 'string' and string.match(server, 'run_id:(%w+)') or '' }
+local slot_name = slot_names(tasks)
 
 -- Adds an id if its record has the token of a producer. With an idempotency key the token has a dot, and an
 -- id of 22 letters and digits derives from the key, or a caller chose it.

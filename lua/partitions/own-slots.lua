@@ -6,8 +6,7 @@ local owned = ARGV[2] -- 64 hex digits; see slots.lua
 --      or {'newer_schema'}
 --      or {'older', version of the map that was noted already}: nothing has changed
 
-local found = redis.call('HMGET', tasks, '~slots', '~set', '~moved')
-local noted = found[1]
+local noted = redis.call('HGET', tasks, '~slots')
 if newer(noted) then
   return { 'newer_schema' }
 end
@@ -20,7 +19,5 @@ local used = 1
 if noted_version == 0 and redis.call('HLEN', tasks) == (noted and 1 or 0) then
   used = 0
 end
-if note_slots(tasks, version, owned, found) then
-  return { 'newer_schema' }
-end
+redis.call('HSET', tasks, '~slots', '1;' .. version .. ';' .. owned)
 return { 'ok', used }

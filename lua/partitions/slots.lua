@@ -1,21 +1,6 @@
 -- slots: which slots of a queue a partition owns. `~slots` is `1;<version of the map>;<64 hex digits>`, four
 -- slots in each digit, the lowest first. Without the field a partition owns none.
 
--- Notes which slots a partition owns. found: its fields `~slots`, `~set` and `~moved`. Returns true if it has
--- not, because a later release wrote the settings.
-local function note_slots(tasks, version, owned, found)
-  if newer(found[2]) then
-    return true
-  end
-  redis.call('HSET', tasks, '~slots', '1;' .. version .. ';' .. owned)
-end
-
--- The run of Redis, which is another one after a restart; empty if Redis does not say it.
-local function run_of_redis()
-  local server = redis.pcall('INFO', 'server')
-  return type(server) == 'string' and string.match(server, 'run_id:(%w+)') or ''
-end
-
 -- What names the group of a record for which a partition must stay in the map; nil if no group has to.
 local function slot_names()
   return nil

@@ -61,26 +61,26 @@ export interface SlotMap {
   readonly version: number;
   readonly owners: readonly number[];
   readonly former: readonly number[];
-  /** The owners after a change that is prepared; undefined without one. */
+  /** While slots change hands: their owners from then on. */
   readonly next: readonly number[] | undefined;
-  /** Makes all owners note the version, so that no late call under an earlier one counts. */
-  readonly fence?: () => Promise<unknown>;
+  /** Whether the slots may not change hands yet. */
+  readonly isPreparing: boolean;
 }
 
-/** What has become of groups whose slots have changed hands. */
-export interface PassedTurns {
-  /** Whether the owners of their slots have the turns of all groups. Only then the slots may change hands again. */
-  readonly isSettled: boolean;
-  /** Whether the caller must wake a consumer. */
-  readonly wake: boolean;
-}
-
+/**
+ * Passes the turns of groups on: see `passTurns` in linked/pass-turns.ts.
+ * @param wake how long a wake of a consumer counts, ms, as the scripts take it. @default no consumer is woken
+ * @param onWake called if a consumer must be woken
+ * @param until when to stop, on the clock of `performance.now()`. @default when it is done
+ * @returns whether groups wait for a partition that does not own their slot. The slots may not change hands then
+ */
 export type PassTurns = (
   queue: DividedQueue,
   map: SlotMap,
-  wake: string,
-  until: number,
-) => Promise<PassedTurns>;
+  wake?: string,
+  onWake?: () => void,
+  until?: number,
+) => Promise<boolean>;
 
 /** How the queue reaches Redis. */
 export interface Transport {

@@ -3,31 +3,31 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DI } from "./parts/parse-named.gen.ts";
-import { $GD, $GF, $GL } from "./parts/state.gen.ts";
+import { $DG } from "./parts/parse-named.gen.ts";
+import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
-import { $AK } from "./parts/int.gen.ts";
-import { $AN } from "./parts/append.gen.ts";
-import { $GC } from "./parts/newer.gen.ts";
-import { $GE, $GI } from "./parts/fixed-fields.gen.ts";
-import { $GG, $GH } from "./parts/texts.gen.ts";
-import { $GN } from "./parts/parse-with.gen.ts";
-import { $CG } from "./parts/band.gen.ts";
-import { $CF, $CM } from "./parts/share.gen.ts";
-import { $CR } from "./parts/clock-fields.gen.ts";
-import { $AJ } from "./parts/slice.gen.ts";
-import { $AR } from "./parts/reversed.gen.ts";
-import { $AS } from "./parts/read.gen.ts";
-import { $GJ } from "./parts/has-payload.gen.ts";
-import { $CS } from "./parts/parse-clock.gen.ts";
-import { $GA } from "./parts/first-line.gen.ts";
-import { $GK } from "./parts/without-payload.gen.ts";
-import { $GE_, $GI_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GF_, $GL_ } from "./parts/changing-fields-later.gen.ts";
-import { $GG_ } from "./parts/texts-later.gen.ts";
-import { $GC_ } from "./parts/newer-later.gen.ts";
-import { $GJ_ } from "./parts/has-payload-later.gen.ts";
-import { $GN_ } from "./parts/parse-with-later.gen.ts";
+import { $AI } from "./parts/int.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
+import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
+import { $GE, $GF } from "./parts/texts.gen.ts";
+import { $GL } from "./parts/parse-with.gen.ts";
+import { $CE } from "./parts/band.gen.ts";
+import { $CD, $CK } from "./parts/share.gen.ts";
+import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AH } from "./parts/slice.gen.ts";
+import { $AP } from "./parts/reversed.gen.ts";
+import { $AQ } from "./parts/read.gen.ts";
+import { $GH } from "./parts/has-payload.gen.ts";
+import { $CQ } from "./parts/parse-clock.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $GI } from "./parts/without-payload.gen.ts";
+import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
+import { $GE_ } from "./parts/texts-later.gen.ts";
+import { $GA_ } from "./parts/newer-later.gen.ts";
+import { $GH_ } from "./parts/has-payload-later.gen.ts";
+import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -35,7 +35,7 @@ local f={}
 if e==0 then
 return f
 end
-local g=redis.call('ZRANGE',a,AK(math.max(0,e-c)),AK(e-1),'WITHSCORES')
+local g=redis.call('ZRANGE',a,AI(math.max(0,e-c)),AI(e-1),'WITHSCORES')
 for k=#g-1,1,-2 do
 if d and tonumber(g[k+1])<tonumber(d)then
 break
@@ -64,37 +64,37 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 local p={working=d,delayed=e,expiry=g,dead=h}
-${$C}${$DI}${$D}local q=D(l)
-${$GD}local r={working=GD.working,completed=GD.completed,rejected=GD.rejected}
-local s=r[i]or GD.waiting
+${$C}${$DG}${$D}local q=D(l)
+${$GB}local r={working=GB.working,completed=GB.completed,rejected=GB.rejected}
+local s=r[i]or GB.waiting
 local t='99999999999999999 -'
-${$J}${$AK}${$L}${$M}${$N}local function u(v,w,x)
+${$J}${$AI}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
 return N(v,w,x)
 end
 return M(v,w,x)
 end
-${$CG}${$CF}${$CR}${$AR}${$CS}local function v(w,x)
+${$CE}${$CD}${$CP}${$AP}${$CQ}local function v(w,x)
 local y,z,aa=string.match(w,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 y=tonumber(y)
 local ab=redis.call('HGET',f,'~fair')
 local ac={}
 local function ad()
-local ae=CS(ab)
+local ae=CQ(ab)
 local af,ag,ah
 if o=='1'then
-af=redis.call('LRANGE',a,AK(y),AK(y+x-1))
+af=redis.call('LRANGE',a,AI(y),AI(y+x-1))
 local ai=ab and redis.call('LLEN',a)or 0
 ag,ah=ai-1-y,-1
 else
-af=AR(redis.call('LRANGE',a,AK(-y-x),AK(-y-1)),1)
+af=AP(redis.call('LRANGE',a,AI(-y-x),AI(-y-1)),1)
 ag,ah=y,1
 end
 local ai=ab and u(b,z,x)or{}
-local aj=9*CG+(ae.list_tag or(ae[0]or 0)+CF)
+local aj=9*CE+(ae.list_tag or(ae[0]or 0)+CD)
 local ak,al=1,1
 while#ac<x and(af[ak]or ai[al])do
-local am=ai[al]and tonumber(ai[al].score)-aj-ag*CF
+local am=ai[al]and tonumber(ai[al].score)-aj-ag*CD
 if af[ak]and not(am and(ah==1 and am<0 or ah==-1 and am>=0))then
 ac[#ac+1]={id=af[ak],from='list'}
 ak,ag=ak+1,ag+ah
@@ -129,17 +129,17 @@ else
 z=ac[aj].place
 end
 end
-return AK(y)..' '..z..' '..aa
+return AI(y)..' '..z..' '..aa
 end,
 #ac<x
 end
 local w={}
-${$CM}local function x(y)
+${$CK}local function x(y)
 local z=y.task
 if y.from~='list'or tonumber(z.ghosts or 0)==0 then
 return false
 end
-local aa=w[y.id]or CM(z)or redis.call('ZSCORE',e,y.id)
+local aa=w[y.id]or CK(z)or redis.call('ZSCORE',e,y.id)
 w[y.id]=true
 return aa
 end
@@ -170,8 +170,8 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$GE}${$GG}${$GH}${$GI}${$GA}${$GK}${$GE_}${$GG_}${$GI_}local function ah(ai)
-local aj=af and string.sub(ai.fixed,#GK(ai.fixed)+1)or''
+${$F}${$G}${$GC}${$GE}${$GF}${$GG}${$FY}${$GI}${$GC_}${$GE_}${$GG_}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#GI(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
 string.find(ai.id,ad.text,1,true)
@@ -185,9 +185,9 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AN}${$GJ}${$GJ_}local function al(am)
+${$E}${$H}${$AL}${$GH}${$GH_}local function al(am)
 local an=am.task
-if ai==g and not aj and an.state==GD.rejected and an.reason~='cancelled'then
+if ai==g and not aj and an.state==GB.rejected and an.reason~='cancelled'then
 aj=true
 return true
 elseif
@@ -198,28 +198,28 @@ or(ad and not ah(am))
 then
 return false
 elseif
-am.fixed==''and s==GD.waiting
-or not(GJ(am.fixed)or am.fixed=='')
+am.fixed==''and s==GB.waiting
+or not(GH(am.fixed)or am.fixed=='')
 then
 am.left_alone=true
 return false
 end
-local ao,ap=GK(am.fixed),am.record or''
+local ao,ap=GI(am.fixed),am.record or''
 local aq=ac(string.sub(am.fixed,#ao+1))
 z=z+#ao+#aq+#ap
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
 return true
 end
-AN(y,am.id,i~='pending'and am.score or'')
-AN(y,ao,aq)
+AL(y,am.id,i~='pending'and am.score or'')
+AL(y,ao,aq)
 y[#y+1]=ap
 end
-${$AJ}${$AS}local function am(an)
+${$AH}${$AQ}local function am(an)
 local ao,ap={},{}
 for at,au in ipairs(an)do
 ao[at]=au.id
 end
-for at,au in ipairs(AS('ZMSCORE',h,ao))do
+for at,au in ipairs(AQ('ZMSCORE',h,ao))do
 if not au then
 ap[#ap+1]=an[at]
 end
@@ -252,7 +252,7 @@ end
 local ao=l==''and i~='completed'
 ${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
 local aq,ar=j,A
-${$B}${$GC}${$GF}${$GL}${$GN}${$P}${$Q}${$GF_}${$GC_}${$GL_}${$GN_}while ar>0 do
+${$B}${$GA}${$GD}${$GJ}${$GL}${$P}${$Q}${$GD_}${$GA_}${$GJ_}${$GL_}while ar>0 do
 local as,at,au
 if i=='pending'then
 local av=o=='1'and t or K()
@@ -279,6 +279,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "5fa94ca6d2ed8562e74c3777dd91aac5480de725",
-  keyLockingSha1: "334d0d8f68c16d0ad272f09df359b26d0343a45e",
+  sha1: "a6b18d14fcd961b6d40a85eb5f9b8379949f27cc",
+  keyLockingSha1: "2ea1d06208fee4e20dc7c0b77f4f7089803b640b",
 };

@@ -3,83 +3,84 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DI } from "./parts/parse-named.gen.ts";
-import { $GD, $GF, $GL } from "./parts/state.gen.ts";
+import { $DG } from "./parts/parse-named.gen.ts";
+import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
-import { $AK } from "./parts/int.gen.ts";
-import { $DB } from "./parts/turn-of.gen.ts";
-import { $AN } from "./parts/append.gen.ts";
-import { $GC } from "./parts/newer.gen.ts";
-import { $GE, $GI } from "./parts/fixed-fields.gen.ts";
-import { $GG, $GH } from "./parts/texts.gen.ts";
-import { $GN } from "./parts/parse-with.gen.ts";
-import { $R, $FS, $S } from "./parts/place-after.gen.ts";
-import { $FP, $FQ } from "./parts/clear-plan.gen.ts";
-import { $DK, $DN } from "./parts/setting-names.gen.ts";
-import { $FR } from "./parts/read-settings.gen.ts";
-import { $HF } from "./parts/max-plan-leases.gen.ts";
-import { $AI } from "./parts/resend-window.gen.ts";
-import { $AP } from "./parts/add.gen.ts";
-import { $CB } from "./parts/note-event.gen.ts";
-import { $FL, $FM } from "./parts/planned-writes.gen.ts";
-import { $GO, $GQ } from "./parts/letters.gen.ts";
-import { $GP } from "./parts/join-record.gen.ts";
-import { $GT } from "./parts/bare-record.gen.ts";
-import { $GU } from "./parts/forget-task.gen.ts";
+import { $AI } from "./parts/int.gen.ts";
+import { $CZ } from "./parts/turn-of.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
+import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
+import { $GE, $GF } from "./parts/texts.gen.ts";
+import { $GL } from "./parts/parse-with.gen.ts";
+import { $R, $FQ, $S } from "./parts/place-after.gen.ts";
+import { $FN, $FO } from "./parts/clear-plan.gen.ts";
+import { $DI, $DL } from "./parts/setting-names.gen.ts";
+import { $FP } from "./parts/read-settings.gen.ts";
+import { $HD } from "./parts/max-plan-leases.gen.ts";
+import { $AG } from "./parts/resend-window.gen.ts";
+import { $AN } from "./parts/add.gen.ts";
+import { $BZ } from "./parts/note-event.gen.ts";
+import { $FJ, $FK } from "./parts/planned-writes.gen.ts";
+import { $GM, $GO } from "./parts/letters.gen.ts";
+import { $GN } from "./parts/join-record.gen.ts";
+import { $GR } from "./parts/bare-record.gen.ts";
+import { $GS } from "./parts/forget-task.gen.ts";
 import { $T, $T_ } from "./parts/erase.gen.ts";
-import { $CG } from "./parts/band.gen.ts";
-import { $CH, $CZ, $CK, $CU } from "./parts/score-at.gen.ts";
-import { $CF, $CM } from "./parts/share.gen.ts";
-import { $DA, $DC, $Z, $CV, $CW, $CX, $CY } from "./parts/cost-of.gen.ts";
-import { $CJ } from "./parts/limited-group.gen.ts";
-import { $CL } from "./parts/limited-later.gen.ts";
-import { $DS } from "./parts/parse-rate.gen.ts";
-import { $DT } from "./parts/measure-rate.gen.ts";
-import { $AA } from "./parts/make-ready.gen.ts";
-import { $CN, $CO } from "./parts/count-stuck.gen.ts";
-import { $AD, $CQ, $CT, $FN } from "./parts/set-timer.gen.ts";
-import { $DD, $DF, $DG, $DH } from "./parts/remove-from-fair.gen.ts";
-import { $AE } from "./parts/refund.gen.ts";
-import { $CI } from "./parts/read-score.gen.ts";
-import { $AO } from "./parts/sorted-keys.gen.ts";
-import { $CR } from "./parts/clock-fields.gen.ts";
-import { $AH, $CE, $FT, $FK, $FO, $FV } from "./parts/write-groups.gen.ts";
-import { $AJ } from "./parts/slice.gen.ts";
-import { $AL } from "./parts/clock-text.gen.ts";
-import { $AM } from "./parts/clock.gen.ts";
-import { $AQ } from "./parts/write.gen.ts";
-import { $AR } from "./parts/reversed.gen.ts";
-import { $AS } from "./parts/read.gen.ts";
-import { $AV } from "./parts/error-of.gen.ts";
-import { $AX } from "./parts/store-fields.gen.ts";
-import { $AY } from "./parts/queue-keys.gen.ts";
-import { $AZ, $BA, $ER, $BB, $BG } from "./parts/new-batch.gen.ts";
-import { $GJ } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-group.gen.ts";
-import { $CS } from "./parts/parse-clock.gen.ts";
-import { $FZ, $GR, $GS, $CD, $HL } from "./parts/history.gen.ts";
-import { $GA } from "./parts/first-line.gen.ts";
-import { $HJ } from "./parts/score-when-due.gen.ts";
-import { $FX } from "./parts/default-result-ttl.gen.ts";
-import { $FY } from "./parts/default-dead-ttl.gen.ts";
-import { $KG, $CU_, $GO_, $GQ_ } from "./parts/holds.gen.ts";
-import { $KH } from "./parts/lines.gen.ts";
-import { $FR_ } from "./parts/read-settings-later.gen.ts";
-import { $AA_, $HL_, $KN, $HL__ } from "./parts/make-ready-later.gen.ts";
-import { $AE_ } from "./parts/refund-later.gen.ts";
-import { $AH_, $FK_, $FV_ } from "./parts/write-groups-later.gen.ts";
-import { $GE_, $GI_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GF_, $GL_ } from "./parts/changing-fields-later.gen.ts";
-import { $GG_ } from "./parts/texts-later.gen.ts";
-import { $GC_ } from "./parts/newer-later.gen.ts";
-import { $GJ_ } from "./parts/has-payload-later.gen.ts";
-import { $GN_ } from "./parts/parse-with-later.gen.ts";
+import { $CE } from "./parts/band.gen.ts";
+import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
+import { $CD, $CK } from "./parts/share.gen.ts";
+import { $CY, $DA, $X, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
+import { $CH } from "./parts/limited-group.gen.ts";
+import { $CJ } from "./parts/limited-later.gen.ts";
+import { $DQ } from "./parts/parse-rate.gen.ts";
+import { $DR } from "./parts/measure-rate.gen.ts";
+import { $Y } from "./parts/make-ready.gen.ts";
+import { $CL, $CM } from "./parts/count-stuck.gen.ts";
+import { $AB, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
+import { $DB, $DD, $DE, $DF } from "./parts/remove-from-fair.gen.ts";
+import { $AC } from "./parts/refund.gen.ts";
+import { $CG } from "./parts/read-score.gen.ts";
+import { $AM } from "./parts/sorted-keys.gen.ts";
+import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AF, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
+import { $AH } from "./parts/slice.gen.ts";
+import { $AJ } from "./parts/clock-text.gen.ts";
+import { $AK } from "./parts/clock.gen.ts";
+import { $AO } from "./parts/write.gen.ts";
+import { $AP } from "./parts/reversed.gen.ts";
+import { $AQ } from "./parts/read.gen.ts";
+import { $AT } from "./parts/error-of.gen.ts";
+import { $AV } from "./parts/store-fields.gen.ts";
+import { $AW } from "./parts/queue-keys.gen.ts";
+import { $AX, $AY, $EP, $AZ, $BE } from "./parts/new-batch.gen.ts";
+import { $GH } from "./parts/has-payload.gen.ts";
+import { $CN } from "./parts/parse-group.gen.ts";
+import { $CQ } from "./parts/parse-clock.gen.ts";
+import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $HH } from "./parts/score-when-due.gen.ts";
+import { $FV } from "./parts/default-result-ttl.gen.ts";
+import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $KE } from "./parts/holds.gen.ts";
+import { $KF } from "./parts/lines.gen.ts";
+import { $FP_ } from "./parts/read-settings-later.gen.ts";
+import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
+import { $Y_, $HJ_, $KL, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AC_ } from "./parts/refund-later.gen.ts";
+import { $AF_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
+import { $GE_ } from "./parts/texts-later.gen.ts";
+import { $GA_ } from "./parts/newer-later.gen.ts";
+import { $GH_ } from "./parts/has-payload-later.gen.ts";
+import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..DB(b,d,e),'('..b..'!'
+local f,g='('..CZ(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AK(A))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AI(A))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -103,15 +104,15 @@ local j=ARGV[2]
 local k=ARGV[3]
 local l=ARGV[4]
 local m=ARGV[5]
-${$AY}local n=AY(a,b,c,d,nil,e,f,g,h)
-${$AK}${$AL}${$AM}local o,p=AM(i),tonumber(k)
-${$C}${$DI}${$D}local q=D(m)
-${$GD}local r=j=='completed'and GD.completed
-or j=='rejected'and GD.rejected
-or GD.waiting
-local s=r~=GD.waiting
+${$AW}local n=AW(a,b,c,d,nil,e,f,g,h)
+${$AI}${$AJ}${$AK}local o,p=AK(i),tonumber(k)
+${$C}${$DG}${$D}local q=D(m)
+${$GB}local r=j=='completed'and GB.completed
+or j=='rejected'and GB.rejected
+or GB.waiting
+local s=r~=GB.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DB}${$O}${$AN}${$GC}${$GE}${$GG}${$GH}${$GI}${$GF}${$GL}${$GN}${$P}${$Q}${$R}${$FP}${$FQ}${$DK}${$DN}${$FR}${$FS}${$HF}${$S}${$AI}${$AP}${$CB}${$FL}${$FM}${$GO}${$GP}${$GQ}${$GT}${$GU}${$T}${$CG}${$CH}${$CZ}${$CF}${$DA}${$DC}${$Z}${$CJ}${$CK}${$CL}${$CM}${$CV}${$DS}${$DT}${$CW}${$CX}${$CY}${$AA}${$CN}${$AD}${$DD}${$AE}${$CI}${$AO}${$CO}${$CQ}${$CR}${$CT}${$FN}${$AH}${$AJ}${$AQ}${$AR}${$AS}${$AV}${$AX}${$GJ}${$CP}${$CS}${$CU}${$FZ}${$GR}${$GS}${$CD}${$CE}${$FT}${$FK}${$FO}${$FV}${$GA}${$DF}${$DG}${$DH}${$HJ}${$FX}${$FY}${$HL}${$KG}${$KH}${$FR_}${$CU_}${$AA_}${$HL_}${$AE_}${$AH_}${$T_}${$KN}${$FK_}${$HL__}${$FV_}${$GE_}${$GF_}${$GO_}${$GG_}${$GC_}${$GI_}${$GJ_}${$GL_}${$GN_}${$GQ_}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CZ}${$O}${$AL}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$R}${$FN}${$FO}${$DI}${$DL}${$FP}${$FQ}${$HD}${$S}${$AG}${$AN}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$X}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$Y}${$CL}${$AB}${$DB}${$AC}${$CG}${$AM}${$CM}${$CO}${$CP}${$CR}${$FL}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$DD}${$DE}${$DF}${$HH}${$FV}${$FW}${$HJ}${$KE}${$KF}${$FP_}${$CS_}${$Y_}${$HJ_}${$AC_}${$AF_}${$T_}${$KL}${$FI_}${$HJ__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -125,7 +126,7 @@ local aa=P(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(GJ(aa.fixed)and(v==e or CM(ac)))then
+elseif not s and not(GH(aa.fixed)and(v==e or CK(ac)))then
 aa.left_alone=true
 elseif ac.state==r and H(q,ac,aa.text)then
 aa.number=ab
@@ -139,20 +140,20 @@ if s then
 for al,am in ipairs(af)do
 T(ae,am,ag[al])
 end
-return FV(ae)
+return FT(ae)
 end
-CU(ae,v~=e and ag or{})
+CS(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
-AE(ae,am,ag[al],v,ab[am]or y[ah+al].score)
+AC(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-HL(ae,am,ag[al],'','rejected','cancelled')
+HJ(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
-DH(ae)
-local ai=FV(ae)
-AQ('ZREM',v,ai and{}or af)
-local aj=ai and{}or FL(ae,'ZADD fair XX')
+DF(ae)
+local ai=FT(ae)
+AO('ZREM',v,ai and{}or af)
+local aj=ai and{}or FJ(ae,'ZADD fair XX')
 for an=1,#aj,2 do
 ab[aj[an+1]]=aj[an]
 ac=math.min(ac or math.huge,tonumber(aj[an]))
@@ -162,16 +163,16 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and K(AK(ac))or R(z,aa,w)
+local ae=ac and K(AI(ac))or R(z,aa,w)
 t[2],t[3],t[4]=ad,ae,Q(z,aa)
 end
-${$AZ}${$BA}${$ER}${$BB}${$BG}local function v()
-local w=FS(n,o)
+${$AX}${$AY}${$EP}${$AZ}${$BE}local function v()
+local w=FQ(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},AZ(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,AK(HF))or{})do
+local x,y,z={},AX(0,0),{}
+for ad,ae in ipairs(redis.call('RPOP',a,AI(HD))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
@@ -179,23 +180,23 @@ local ab=P(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=BA(y,ab.id,ab.fixed,ab.record)
-if not BB(y,ac,ab)then
+local ac=AY(y,ab.id,ab.fixed,ab.record)
+if not AZ(y,ac,ab)then
 aa,ac.written=aa+1,true
-HL(w,ab.id,ac.task,'','rejected','cancelled')
+HJ(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=FV(w)
+local ac=FT(w)
 for ag=#x,1,-1 do
-AN(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
+AL(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
-AQ('RPUSH',a,z)
+AO('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-BG(y,f)
+BE(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<HF)
+local ae=#z<#x and not(ad and#x<HD)
 t[2],t[3]=aa,ae and'pending '..K()or''
 t[4]=ae and 0 or Q(x,ab)
 return nil,ae and ad
@@ -221,7 +222,7 @@ t[3]=(w=='limited'and'fair 'or'pending ')..K()
 end
 return y or t
 end
-for ad=1,math.ceil(p/HF)do
+for ad=1,math.ceil(p/HD)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -229,6 +230,6 @@ end
 return y or t
 `;
   },
-  sha1: "ba74af0766cf4eeea6d12ec54655dd9e1c0a72cc",
-  keyLockingSha1: "749fdc72b1e821f69b1fbea4d06d8c6b662e7ff3",
+  sha1: "11ccf1f5609008536b66565ccb4a5a335fcf7b80",
+  keyLockingSha1: "d2357bd78051cb1c23ae442be37cd1bc15d53c71",
 };

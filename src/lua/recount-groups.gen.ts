@@ -2,73 +2,74 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $DI } from "./parts/parse-named.gen.ts";
-import { $GD, $GF, $GL } from "./parts/state.gen.ts";
-import { $AK } from "./parts/int.gen.ts";
-import { $DB } from "./parts/turn-of.gen.ts";
-import { $AN } from "./parts/append.gen.ts";
-import { $GC } from "./parts/newer.gen.ts";
-import { $GE, $GI } from "./parts/fixed-fields.gen.ts";
-import { $GG, $GH } from "./parts/texts.gen.ts";
-import { $GN } from "./parts/parse-with.gen.ts";
-import { $FP, $FQ } from "./parts/clear-plan.gen.ts";
-import { $DK, $DN } from "./parts/setting-names.gen.ts";
-import { $HF } from "./parts/max-plan-leases.gen.ts";
-import { $AI } from "./parts/resend-window.gen.ts";
-import { $AP } from "./parts/add.gen.ts";
-import { $CB } from "./parts/note-event.gen.ts";
-import { $FL, $FM } from "./parts/planned-writes.gen.ts";
-import { $GO, $GQ } from "./parts/letters.gen.ts";
-import { $GP } from "./parts/join-record.gen.ts";
-import { $CG } from "./parts/band.gen.ts";
-import { $CH, $CZ, $CK, $CU } from "./parts/score-at.gen.ts";
-import { $CF, $CM } from "./parts/share.gen.ts";
-import { $DA, $DC, $Z, $CV, $CW, $CX, $CY } from "./parts/cost-of.gen.ts";
-import { $CJ } from "./parts/limited-group.gen.ts";
-import { $CL } from "./parts/limited-later.gen.ts";
-import { $DS } from "./parts/parse-rate.gen.ts";
-import { $DT } from "./parts/measure-rate.gen.ts";
-import { $AA } from "./parts/make-ready.gen.ts";
-import { $AB, $AC } from "./parts/limited-of.gen.ts";
-import { $CN, $CO } from "./parts/count-stuck.gen.ts";
-import { $AD, $CQ, $CT, $FN } from "./parts/set-timer.gen.ts";
-import { $CI } from "./parts/read-score.gen.ts";
-import { $AO } from "./parts/sorted-keys.gen.ts";
-import { $CR } from "./parts/clock-fields.gen.ts";
-import { $AH, $CE, $FT, $FK, $FO, $FV } from "./parts/write-groups.gen.ts";
-import { $AJ } from "./parts/slice.gen.ts";
-import { $AL } from "./parts/clock-text.gen.ts";
-import { $AM } from "./parts/clock.gen.ts";
-import { $AQ } from "./parts/write.gen.ts";
-import { $AR } from "./parts/reversed.gen.ts";
-import { $AS } from "./parts/read.gen.ts";
-import { $AT } from "./parts/finite.gen.ts";
-import { $AV } from "./parts/error-of.gen.ts";
-import { $AX } from "./parts/store-fields.gen.ts";
-import { $AY } from "./parts/queue-keys.gen.ts";
-import { $GJ } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-group.gen.ts";
-import { $CS } from "./parts/parse-clock.gen.ts";
-import { $FZ, $GR, $GS, $CD, $HL } from "./parts/history.gen.ts";
-import { $GA } from "./parts/first-line.gen.ts";
-import { $GB } from "./parts/read-first-lines.gen.ts";
-import { $HJ } from "./parts/score-when-due.gen.ts";
-import { $FX } from "./parts/default-result-ttl.gen.ts";
-import { $FY } from "./parts/default-dead-ttl.gen.ts";
-import { $GW } from "./parts/has-ended.gen.ts";
-import { $HP, $HT, $HU, $HW, $JG } from "./parts/zsets.gen.ts";
-import { $JA, $JB, $JC, $JD, $KK, $KL, $KM } from "./parts/count-ready.gen.ts";
-import { $KG, $CU_, $GO_, $GQ_ } from "./parts/holds.gen.ts";
-import { $KH } from "./parts/lines.gen.ts";
-import { $AA_, $HL_, $KN, $HL__ } from "./parts/make-ready-later.gen.ts";
-import { $AH_, $FK_, $FV_ } from "./parts/write-groups-later.gen.ts";
-import { $KI } from "./parts/in-line.gen.ts";
-import { $GE_, $GI_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GF_, $GL_ } from "./parts/changing-fields-later.gen.ts";
-import { $GG_ } from "./parts/texts-later.gen.ts";
-import { $GC_ } from "./parts/newer-later.gen.ts";
-import { $GJ_ } from "./parts/has-payload-later.gen.ts";
-import { $GN_ } from "./parts/parse-with-later.gen.ts";
+import { $DG } from "./parts/parse-named.gen.ts";
+import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
+import { $AI } from "./parts/int.gen.ts";
+import { $CZ } from "./parts/turn-of.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
+import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
+import { $GE, $GF } from "./parts/texts.gen.ts";
+import { $GL } from "./parts/parse-with.gen.ts";
+import { $FN, $FO } from "./parts/clear-plan.gen.ts";
+import { $DI, $DL } from "./parts/setting-names.gen.ts";
+import { $HD } from "./parts/max-plan-leases.gen.ts";
+import { $AG } from "./parts/resend-window.gen.ts";
+import { $AN } from "./parts/add.gen.ts";
+import { $BZ } from "./parts/note-event.gen.ts";
+import { $FJ, $FK } from "./parts/planned-writes.gen.ts";
+import { $GM, $GO } from "./parts/letters.gen.ts";
+import { $GN } from "./parts/join-record.gen.ts";
+import { $CE } from "./parts/band.gen.ts";
+import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
+import { $CD, $CK } from "./parts/share.gen.ts";
+import { $CY, $DA, $X, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
+import { $CH } from "./parts/limited-group.gen.ts";
+import { $CJ } from "./parts/limited-later.gen.ts";
+import { $DQ } from "./parts/parse-rate.gen.ts";
+import { $DR } from "./parts/measure-rate.gen.ts";
+import { $Y } from "./parts/make-ready.gen.ts";
+import { $Z, $AA } from "./parts/limited-of.gen.ts";
+import { $CL, $CM } from "./parts/count-stuck.gen.ts";
+import { $AB, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
+import { $CG } from "./parts/read-score.gen.ts";
+import { $AM } from "./parts/sorted-keys.gen.ts";
+import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AF, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
+import { $AH } from "./parts/slice.gen.ts";
+import { $AJ } from "./parts/clock-text.gen.ts";
+import { $AK } from "./parts/clock.gen.ts";
+import { $AO } from "./parts/write.gen.ts";
+import { $AP } from "./parts/reversed.gen.ts";
+import { $AQ } from "./parts/read.gen.ts";
+import { $AR } from "./parts/finite.gen.ts";
+import { $AT } from "./parts/error-of.gen.ts";
+import { $AV } from "./parts/store-fields.gen.ts";
+import { $AW } from "./parts/queue-keys.gen.ts";
+import { $GH } from "./parts/has-payload.gen.ts";
+import { $CN } from "./parts/parse-group.gen.ts";
+import { $CQ } from "./parts/parse-clock.gen.ts";
+import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $FZ } from "./parts/read-first-lines.gen.ts";
+import { $HH } from "./parts/score-when-due.gen.ts";
+import { $FV } from "./parts/default-result-ttl.gen.ts";
+import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $GU } from "./parts/has-ended.gen.ts";
+import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
+import { $IY, $IZ, $JA, $JB, $KI, $KJ, $KK } from "./parts/count-ready.gen.ts";
+import { $KE } from "./parts/holds.gen.ts";
+import { $KF } from "./parts/lines.gen.ts";
+import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
+import { $Y_, $HJ_, $KL, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AF_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $KG } from "./parts/in-line.gen.ts";
+import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
+import { $GE_ } from "./parts/texts-later.gen.ts";
+import { $GA_ } from "./parts/newer-later.gen.ts";
+import { $GH_ } from "./parts/has-payload-later.gen.ts";
+import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -84,24 +85,24 @@ local h=ARGV[2]
 local i=ARGV
 local j=3
 local k=200
-${$AY}local l=AY(nil,a,b,c,d,e,f)
-${$AK}${$FP}${$FQ}${$AL}${$AM}${$HP}${$HT}local m=HT(l,AM(g))
+${$AW}local l=AW(nil,a,b,c,d,e,f)
+${$AI}${$FN}${$FO}${$AJ}${$AK}${$HN}${$HR}local m=HR(l,AK(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DI}${$DK}${$DN}${$CN}${$CO}${$CP}local function r(s)
+${$DG}${$DI}${$DL}${$CL}${$CM}${$CN}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,CP(s)
+o[#o+1],q[s]=s,CN(s)
 end
 return q[s]
 end
-${$A}${$B}${$GD}${$AN}${$GC}${$GE}${$GG}${$GH}${$GI}${$GF}${$GL}${$GN}${$P}${$Q}${$CM}${$GJ}${$GA}${$GE_}${$GF_}${$GG_}${$GC_}${$GI_}${$GJ_}${$GL_}${$GN_}local function s(t,u)
-local v=redis.call('ZRANGE',t,'0',AK(k),'WITHSCORES')
+${$A}${$B}${$GB}${$AL}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$CK}${$GH}${$FY}${$GC_}${$GD_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}local function s(t,u)
+local v=redis.call('ZRANGE',t,'0',AI(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CM(x.task)and GJ(x.fixed)then
+if CK(x.task)and GH(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -110,45 +111,45 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=CP(x,h=='1'and i[w+2]or'')
+q[x]=CN(x,h=='1'and i[w+2]or'')
 end
-${$CG}${$CZ}${$CI}${$JG}${$JA}${$JB}if h~='1'and not(s(a,JA)and s(d,JB))then
+${$CE}${$CX}${$CG}${$JE}${$IY}${$IZ}if h~='1'and not(s(a,IY)and s(d,IZ))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$DB}${$HF}${$AI}${$AP}${$CB}${$FL}${$FM}${$GO}${$GP}${$GQ}${$CH}${$CF}${$DA}${$DC}${$Z}${$CJ}${$CK}${$CL}${$CV}${$DS}${$DT}${$CW}${$CX}${$CY}${$AA}${$AB}${$AC}${$AD}${$AO}${$CQ}${$CR}${$CT}${$FN}${$AH}${$AJ}${$AQ}${$AR}${$AS}${$AT}${$AV}${$AX}${$CS}${$CU}${$FZ}${$GR}${$GS}${$CD}${$CE}${$FT}${$FK}${$FO}${$FV}${$GB}${$HJ}${$FX}${$FY}${$HL}${$GW}${$HU}${$HW}${$JC}${$JD}${$KG}${$KH}${$CU_}${$AA_}${$HL_}${$AH_}${$KI}${$KK}${$KL}${$KM}${$KN}${$FK_}${$HL__}${$FV_}${$GO_}${$GQ_}for x=1,#t,HF do
-CU(n,{unpack(t,x,math.min(x+HF-1,#t))})
-for ab=x,math.min(x+HF-1,#t)do
+${$CZ}${$HD}${$AG}${$AN}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$X}${$CH}${$CI}${$CJ}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$Y}${$Z}${$AA}${$AB}${$AM}${$CO}${$CP}${$CR}${$FL}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AR}${$AT}${$AV}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FZ}${$HH}${$FV}${$FW}${$HJ}${$GU}${$HS}${$HU}${$JA}${$JB}${$KE}${$KF}${$CS_}${$Y_}${$HJ_}${$AF_}${$KG}${$KI}${$KJ}${$KK}${$KL}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}for x=1,#t,HD do
+CS(n,{unpack(t,x,math.min(x+HD-1,#t))})
+for ab=x,math.min(x+HD-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AK(af*CJ)
+local ag=af and AI(af*CH)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AK((af+1)*CJ))
+and redis.call('ZCOUNT',c,ag,'('..AI((af+1)*CH))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not GC(ae)and JC(ad,q[ac],ae or'')then
+if ah and not GA(ae)and JA(ad,q[ac],ae or'')then
 ad.changed=true
-HU(m,'group_wrong',ac)
-elseif ah and not GC(ae)and JD(m,ad)then
+HS(m,'group_wrong',ac)
+elseif ah and not GA(ae)and JB(m,ad)then
 ad.changed=true
-HU(m,'timer_wrong',ac)
+HS(m,'timer_wrong',ac)
 end
 end
-KM(m,{unpack(o,x,math.min(x+HF-1,#o))})
-AC(n)
-local y=FV(n)
+KK(m,{unpack(o,x,math.min(x+HD-1,#o))})
+AA(n)
+local y=FT(n)
 if y then
 return y
 end
-FP(n)
+FN(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "2263a7dd99a203d24e77786fed8d21a97bcfbecb",
-  keyLockingSha1: "e92dbd8ad9e46044570be73b418209c3c019ff39",
+  sha1: "09e5d1de33cd78d6bec084b42f072d407b0f8767",
+  keyLockingSha1: "00259bd22b05d2c6cbea41dde28cfd2b06ae8a4d",
 };

@@ -3,74 +3,75 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DI } from "./parts/parse-named.gen.ts";
-import { $GD, $GF, $GL } from "./parts/state.gen.ts";
-import { $AK } from "./parts/int.gen.ts";
-import { $DB } from "./parts/turn-of.gen.ts";
-import { $AN } from "./parts/append.gen.ts";
-import { $GC } from "./parts/newer.gen.ts";
-import { $GE, $GI } from "./parts/fixed-fields.gen.ts";
-import { $GG, $GH } from "./parts/texts.gen.ts";
-import { $GN } from "./parts/parse-with.gen.ts";
-import { $R, $FS, $S } from "./parts/place-after.gen.ts";
-import { $FP, $FQ } from "./parts/clear-plan.gen.ts";
-import { $DK, $DN } from "./parts/setting-names.gen.ts";
-import { $FR } from "./parts/read-settings.gen.ts";
-import { $HF } from "./parts/max-plan-leases.gen.ts";
-import { $AI } from "./parts/resend-window.gen.ts";
-import { $AP } from "./parts/add.gen.ts";
-import { $CB } from "./parts/note-event.gen.ts";
-import { $FL, $FM } from "./parts/planned-writes.gen.ts";
-import { $GO, $GQ } from "./parts/letters.gen.ts";
-import { $GP } from "./parts/join-record.gen.ts";
-import { $CG } from "./parts/band.gen.ts";
-import { $CH, $CZ, $CK, $CU } from "./parts/score-at.gen.ts";
-import { $CF, $CM } from "./parts/share.gen.ts";
-import { $DA, $DC, $Z, $CV, $CW, $CX, $CY } from "./parts/cost-of.gen.ts";
-import { $CJ } from "./parts/limited-group.gen.ts";
-import { $CL } from "./parts/limited-later.gen.ts";
-import { $DS } from "./parts/parse-rate.gen.ts";
-import { $DT } from "./parts/measure-rate.gen.ts";
-import { $AA } from "./parts/make-ready.gen.ts";
-import { $CN, $CO } from "./parts/count-stuck.gen.ts";
-import { $AD, $CQ, $CT, $FN } from "./parts/set-timer.gen.ts";
-import { $CI } from "./parts/read-score.gen.ts";
-import { $AO } from "./parts/sorted-keys.gen.ts";
-import { $CR } from "./parts/clock-fields.gen.ts";
-import { $AH, $CE, $FT, $FK, $FO, $FV } from "./parts/write-groups.gen.ts";
-import { $AJ } from "./parts/slice.gen.ts";
-import { $AL } from "./parts/clock-text.gen.ts";
-import { $AM } from "./parts/clock.gen.ts";
-import { $AQ } from "./parts/write.gen.ts";
-import { $AR } from "./parts/reversed.gen.ts";
-import { $AS } from "./parts/read.gen.ts";
-import { $AV } from "./parts/error-of.gen.ts";
-import { $AX } from "./parts/store-fields.gen.ts";
-import { $AY } from "./parts/queue-keys.gen.ts";
-import { $GJ } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-group.gen.ts";
-import { $CS } from "./parts/parse-clock.gen.ts";
-import { $FZ, $GR, $GS, $CD, $HL } from "./parts/history.gen.ts";
-import { $GA } from "./parts/first-line.gen.ts";
-import { $HJ } from "./parts/score-when-due.gen.ts";
-import { $HK } from "./parts/wait-again.gen.ts";
-import { $FX } from "./parts/default-result-ttl.gen.ts";
-import { $FY } from "./parts/default-dead-ttl.gen.ts";
-import { $JQ, $JR, $JT } from "./parts/parse-wake.gen.ts";
-import { $JS } from "./parts/nobody-awake.gen.ts";
-import { $JV } from "./parts/record-wake.gen.ts";
-import { $KG, $CU_, $GO_, $GQ_ } from "./parts/holds.gen.ts";
-import { $KH } from "./parts/lines.gen.ts";
-import { $FR_ } from "./parts/read-settings-later.gen.ts";
-import { $AA_, $HL_, $KN, $HL__ } from "./parts/make-ready-later.gen.ts";
-import { $HK_, $HK__ } from "./parts/wait-again-later.gen.ts";
-import { $AH_, $FK_, $FV_ } from "./parts/write-groups-later.gen.ts";
-import { $GE_, $GI_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GF_, $GL_ } from "./parts/changing-fields-later.gen.ts";
-import { $GG_ } from "./parts/texts-later.gen.ts";
-import { $GC_ } from "./parts/newer-later.gen.ts";
-import { $GJ_ } from "./parts/has-payload-later.gen.ts";
-import { $GN_ } from "./parts/parse-with-later.gen.ts";
+import { $DG } from "./parts/parse-named.gen.ts";
+import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
+import { $AI } from "./parts/int.gen.ts";
+import { $CZ } from "./parts/turn-of.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
+import { $GA } from "./parts/newer.gen.ts";
+import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
+import { $GE, $GF } from "./parts/texts.gen.ts";
+import { $GL } from "./parts/parse-with.gen.ts";
+import { $R, $FQ, $S } from "./parts/place-after.gen.ts";
+import { $FN, $FO } from "./parts/clear-plan.gen.ts";
+import { $DI, $DL } from "./parts/setting-names.gen.ts";
+import { $FP } from "./parts/read-settings.gen.ts";
+import { $HD } from "./parts/max-plan-leases.gen.ts";
+import { $AG } from "./parts/resend-window.gen.ts";
+import { $AN } from "./parts/add.gen.ts";
+import { $BZ } from "./parts/note-event.gen.ts";
+import { $FJ, $FK } from "./parts/planned-writes.gen.ts";
+import { $GM, $GO } from "./parts/letters.gen.ts";
+import { $GN } from "./parts/join-record.gen.ts";
+import { $CE } from "./parts/band.gen.ts";
+import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
+import { $CD, $CK } from "./parts/share.gen.ts";
+import { $CY, $DA, $X, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
+import { $CH } from "./parts/limited-group.gen.ts";
+import { $CJ } from "./parts/limited-later.gen.ts";
+import { $DQ } from "./parts/parse-rate.gen.ts";
+import { $DR } from "./parts/measure-rate.gen.ts";
+import { $Y } from "./parts/make-ready.gen.ts";
+import { $CL, $CM } from "./parts/count-stuck.gen.ts";
+import { $AB, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
+import { $CG } from "./parts/read-score.gen.ts";
+import { $AM } from "./parts/sorted-keys.gen.ts";
+import { $CP } from "./parts/clock-fields.gen.ts";
+import { $AF, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
+import { $AH } from "./parts/slice.gen.ts";
+import { $AJ } from "./parts/clock-text.gen.ts";
+import { $AK } from "./parts/clock.gen.ts";
+import { $AO } from "./parts/write.gen.ts";
+import { $AP } from "./parts/reversed.gen.ts";
+import { $AQ } from "./parts/read.gen.ts";
+import { $AT } from "./parts/error-of.gen.ts";
+import { $AV } from "./parts/store-fields.gen.ts";
+import { $AW } from "./parts/queue-keys.gen.ts";
+import { $GH } from "./parts/has-payload.gen.ts";
+import { $CN } from "./parts/parse-group.gen.ts";
+import { $CQ } from "./parts/parse-clock.gen.ts";
+import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
+import { $FY } from "./parts/first-line.gen.ts";
+import { $HH } from "./parts/score-when-due.gen.ts";
+import { $HI } from "./parts/wait-again.gen.ts";
+import { $FV } from "./parts/default-result-ttl.gen.ts";
+import { $FW } from "./parts/default-dead-ttl.gen.ts";
+import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $JQ } from "./parts/nobody-awake.gen.ts";
+import { $JT } from "./parts/record-wake.gen.ts";
+import { $KE } from "./parts/holds.gen.ts";
+import { $KF } from "./parts/lines.gen.ts";
+import { $FP_ } from "./parts/read-settings-later.gen.ts";
+import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
+import { $Y_, $HJ_, $KL, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
+import { $AF_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
+import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
+import { $GE_ } from "./parts/texts-later.gen.ts";
+import { $GA_ } from "./parts/newer-later.gen.ts";
+import { $GH_ } from "./parts/has-payload-later.gen.ts";
+import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -91,13 +92,13 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 local p=ARGV
-${$AY}local q=AY(a,b,c,d,nil,e,f,g,h)
+${$AW}local q=AW(a,b,c,d,nil,e,f,g,h)
 local r='dependency_failed'
 local s=500
-${$AK}${$AL}${$AM}local t=AM(i)
+${$AI}${$AJ}${$AK}local t=AK(i)
 local u,v,w=string.match(m,'^(%d+) (%d+) (.+)$')
 v=math.max(tonumber(v or t),t)
-${$C}${$DI}${$D}local x=D(n)
+${$C}${$DG}${$D}local x=D(n)
 local y={}
 local function z(aa,ab)
 aa.number=ab
@@ -105,18 +106,18 @@ y[#y+1]=aa
 end
 local aa={}
 local ab,ac=false,false
-${$GD}${$GJ}${$GJ_}local function ad(ae,af)
+${$GB}${$GH}${$GH_}local function ad(ae,af)
 local ag,ah=ae.id,ae.task
-local ai=ah.state==GD.waiting
+local ai=ah.state==GB.waiting
 if aa[ag]then
 return false
 elseif#y==tonumber(j)then
 return true
-elseif ah.state==GD.ghost or ah.state==GD.deleted or(ai and ae.fixed=='')then
+elseif ah.state==GB.ghost or ah.state==GB.deleted or(ai and ae.fixed=='')then
 aa[ag]='not_found'
 elseif ae.lease~=''and ae.lease~=ah.lease_number then
 aa[ag]='lease_lost'
-elseif ah.state==GD.rejected and GJ(ae.fixed)and ah.reason~=r then
+elseif ah.state==GB.rejected and GH(ae.fixed)and ah.reason~=r then
 aa[ag]='redriven'
 z(ae,af)
 else
@@ -128,24 +129,24 @@ end
 ${$E}${$F}${$G}${$H}local function ae(af,ag)
 if#y==tonumber(j)then
 return true
-elseif af.task.state~=GD.rejected or not GJ(af.fixed)then
+elseif af.task.state~=GB.rejected or not GH(af.fixed)then
 af.left_alone=true
 elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$DB}${$AN}${$GC}${$GG}${$GH}${$GF}${$GL}${$DK}${$DN}${$AI}${$AP}${$CB}${$FL}${$FM}${$GO}${$GP}${$GQ}${$CG}${$CH}${$CZ}${$CF}${$DA}${$DC}${$Z}${$CJ}${$CK}${$CL}${$CM}${$CV}${$DS}${$DT}${$CW}${$CX}${$CY}${$AA}${$CN}${$AD}${$CI}${$AO}${$CO}${$CQ}${$CR}${$CT}${$FN}${$AH}${$AJ}${$AQ}${$AR}${$AS}${$AV}${$AX}${$CP}${$CS}${$CU}${$FZ}${$GR}${$GS}${$CD}${$CE}${$FT}${$FK}${$FO}${$FV}${$HJ}${$HK}${$FX}${$FY}${$HL}${$KG}${$KH}${$CU_}${$AA_}${$HK_}${$HL_}${$AH_}${$KN}${$FK_}${$HL__}${$HK__}${$FV_}${$GF_}${$GO_}${$GG_}${$GC_}${$GL_}${$GQ_}local function af(ag,ah,ai,aj)
-CU(ag,ai)
+${$CZ}${$AL}${$GA}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AG}${$AN}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$X}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$Y}${$CL}${$AB}${$CG}${$AM}${$CM}${$CO}${$CP}${$CR}${$FL}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$HI}${$FV}${$FW}${$HJ}${$KE}${$KF}${$CS_}${$Y_}${$HI_}${$HJ_}${$AF_}${$KL}${$FI_}${$HJ__}${$HI__}${$FT_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}local function af(ag,ah,ai,aj)
+CS(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
 ab=ab or ap<=t
 ao.charged,ao.reason,ao.ended_at='0',nil,nil
-HK(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
-CB(ag,'redriven',ah[an])
+HI(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
+BZ(ag,'redriven',ah[an])
 end
 ag.writes['ZREM expiry']=ah
 ag.writes['ZREM dead']=ah
-return FV(ag)
+return FT(ag)
 end
 local ag={}
 for ak=8,#p,2 do
@@ -153,7 +154,7 @@ ag[#ag+1]={id=p[ak],lease=p[ak+1]}
 end
 local ah=#ag>0
 if not u then
-u=AK(t)
+u=AI(t)
 end
 if not ah then
 if not w then
@@ -162,10 +163,10 @@ end
 local ai=math.min(tonumber(x.ended_before or u+1),u+1)
 ${$J}${$L}${$M}ag=M(h,w,s,ai)
 end
-${$A}${$B}${$GE}${$GI}${$GN}${$P}${$GA}${$GE_}${$GI_}${$GN_}local ai=P(f,ag,ah and ad or ae)
+${$A}${$B}${$GC}${$GG}${$GL}${$P}${$FY}${$GC_}${$GG_}${$GL_}local ai=P(f,ag,ah and ad or ae)
 local aj=#y
 if k~='1'then
-${$FP}${$FQ}${$FR}${$FS}${$HF}${$S}${$FR_}aj,ai=S(q,t,y,ai,af)
+${$FN}${$FO}${$FP}${$FQ}${$HD}${$S}${$FP_}aj,ai=S(q,t,y,ai,af)
 if not ai then
 return aj
 end
@@ -177,12 +178,12 @@ elseif ai<#ag then
 ${$K}ak=K()
 end
 if ak~=''then
-ak=u..' '..AK(math.ceil(v+aj*l))..' '..ak
+ak=u..' '..AI(math.ceil(v+aj*l))..' '..ak
 end
-${$JQ}${$JR}${$JT}${$JS}${$JV}local al=o~=''
+${$JO}${$JP}${$JR}${$JQ}${$JT}local al=o~=''
 and k~='1'
 and(ab or ac)
-and JV(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
+and JT(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
 ${$Q}local am={'ok',aj,ak,Q(ag,ai),al and 1 or 0}
 for aq=1,ah and ai or 0 do
 am[aq+5]=ag[aq].left_alone and'newer_schema'or aa[ag[aq].id]or'not_found'
@@ -190,6 +191,6 @@ end
 return am
 `;
   },
-  sha1: "2f07f183485ca613613dc9131544ead89d21918a",
-  keyLockingSha1: "dec8ab8c433272907dd87a82e5a04c9b33882c64",
+  sha1: "38498c408b1dae836ddc1335fe5552a6c1614699",
+  keyLockingSha1: "5dfa3d1f488382a79afa29d181b04a03726c0b87",
 };

@@ -4,7 +4,7 @@ import type { Adds } from "../../kernel/store.ts";
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { countScript } from "../../kernel/scripts/count-script.ts";
-import { copySettings } from "./copy-settings.ts";
+import { prepareChange } from "./copy-settings.ts";
 import { type MaybeDivided, partitionCount } from "./discovery.ts";
 import { rememberMap } from "./map-memory.ts";
 import { owning, type PartitionMap, partitionsOf } from "./map.ts";
@@ -34,7 +34,7 @@ export async function declarePartitions(
   queue: QueueRef & Pick<RequestOptions, "signal">,
   count: number,
 ): Promise<void> {
-  rememberMap(queue, await resized({ ...queue, copySettings }, count));
+  rememberMap(queue, await resized({ ...queue, prepare: prepareChange }, count));
 }
 
 /** Changes how many partitions the queue has: see `Operator.resize`. */
@@ -43,7 +43,7 @@ export async function resizePartitions(
   count: number,
   { signal }: RequestOptions,
 ): Promise<number> {
-  const map = await resized({ ...store.queue, signal, copySettings }, partitionCount(count));
+  const map = await resized({ ...store.queue, signal, prepare: prepareChange }, partitionCount(count));
   const { partitions } = await store.divided();
   partitions.remember(map);
   return owning(map).length;
@@ -52,7 +52,7 @@ export async function resizePartitions(
 /** Changes the number of partitions, and lets groups in strict order go on in their new ones. */
 async function resized(queue: PartitionedQueue, count: number): Promise<PartitionMap> {
   const map = await resizeQueue(queue, count);
-  if (!map.next) await queue.transport.passTurns?.(queue, map, "", Number.POSITIVE_INFINITY);
+  await queue.transport.passTurns?.(queue, map);
   return map;
 }
 

@@ -81,14 +81,8 @@ async function prepare(
 ): Promise<PartitionMap> {
   const had = partitionsOf({ ...map, next: undefined });
   const added = owning({ owners: next }).filter((partition) => !had.includes(partition));
-  if (added.length > 0 && queue.copySettings) await queue.copySettings(queue, partitionsOf(map), added);
-  else if (added.length > 0 && (await hasSettings(queue))) return map;
-  const { version, owners } = map;
-  const fence = () => setOwned(queue, version, owners, owning(map));
-  const passed = await queue.transport.passTurns?.(queue, { ...map, fence }, "", Number.POSITIVE_INFINITY);
-  // A group in strict order may wait for another partition. Its slot changes hands when that has ended its tasks.
-  if (passed && !passed.isSettled) return map;
-  return putMap(queue, map, writeMap({ ...map, isPreparing: false }));
+  const isReady = queue.prepare ? await queue.prepare(queue, map, added) : !(await hasSettings(queue));
+  return isReady ? putMap(queue, map, writeMap({ ...map, isPreparing: false })) : map;
 }
 
 /** Whether partition 0 has settings of the queue or of its groups. */

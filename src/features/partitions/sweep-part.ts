@@ -11,7 +11,7 @@ import type { Command } from "../../kernel/transport.ts";
 import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
 import type { RegisteredShard, RegistryPage } from "../../sweep/registry.ts";
 import { addsTo } from "./add.ts";
-import { copySettings } from "./copy-settings.ts";
+import { copySettings, prepareChange } from "./copy-settings.ts";
 import { isDone } from "./former.ts";
 import { putMap } from "./map-calls.ts";
 import { inOrder, partitionsOf, readMap, writeMap } from "./map.ts";
@@ -111,7 +111,7 @@ async function keepQueues(
 
 function queueOf({ transport, options }: CurrentSweep, name: string): PartitionedQueue {
   const { prefix, signal, now } = options;
-  return { name, prefix, transport, signal, now, copySettings };
+  return { name, prefix, transport, signal, now, prepare: prepareChange };
 }
 
 /**
@@ -146,15 +146,12 @@ async function keepPartitions(
   const unknown = registered.filter((partition) => !known.includes(partition));
   if (unknown.length > 0) {
     // It may have the settings of the time when it left the map.
-    await queue.copySettings?.(queue, [...known, ...unknown], unknown);
+    await copySettings(queue, [...known, ...unknown], unknown);
     map = await putMap(queue, map, writeMap({ ...map, former: inOrder([...map.former, ...unknown]) }));
   }
   if (map.next) map = await resizeQueue(queue, undefined, map);
-  const isMoving = map.next !== undefined && !map.isPreparing;
-  const turns = isMoving ? undefined : await queue.transport.passTurns?.(queue, map, wake, until);
-  if (turns?.wake) onWake();
   // A group in strict order waits until a former partition has ended its tasks.
-  if (turns && !turns.isSettled) return partitionsOf(map);
+  if (await queue.transport.passTurns?.(queue, map, wake, onWake, until)) return partitionsOf(map);
   for (const partition of map.former) {
     if (performance.now() >= until) break;
     if (await isDone(queue, map, partition, { registered, now, until })) {

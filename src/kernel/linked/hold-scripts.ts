@@ -1,13 +1,22 @@
 /** The scripts that keep groups in strict order while the partitions of their queue change. */
 import { holdLines } from "../../lua/hold-lines.gen.ts";
 import { listLines } from "../../lua/list-lines.gen.ts";
+import { moveSlots } from "../../lua/move-slots.gen.ts";
 import { type Binding, okay, ReplyReader } from "../scripts/binding.ts";
 import type { Reply } from "../transport.ts";
+
+/** What the linked edition has in the place of `ownSlots`, which only small bundles without it have. */
+export const moveSlotsScript = {
+  script: moveSlots,
+  keys: ["tasks"],
+  args: ["version", "owned"],
+  decode: (reply: Reply) => new ReplyReader("moveSlots", reply).status("ok", "older"),
+} as const satisfies Binding;
 
 export const holdLinesScript = {
   script: holdLines,
   keys: ["fair", "fairByGroup", "limited", "delayed", "tasks"],
-  args: ["testNow", "version", "checked", "wake"],
+  args: ["testNow", "version", "step", "wake"],
   each: ["group", "was", "hold"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("holdLines", reply);

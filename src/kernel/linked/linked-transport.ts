@@ -9,6 +9,12 @@ import { ReplyReader } from "../scripts/binding.ts";
 const editions = new WeakMap<Transport, Transport>();
 const loaded = new Map<string, Script>();
 
+const editionsOf: typeof linkedScripts = {
+  ...linkedScripts,
+  // Another script: not a byte of it is in bundles without the linked edition.
+  ownSlots: async () => (await import("../../lua/move-slots.gen.ts")).moveSlots,
+};
+
 /**
  * A transport for queues whose tasks may depend on each other: with groups in strict order. Give it to all that works on
  * such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments, `createApp`, tests and
@@ -38,7 +44,7 @@ async function inEdition(commands: readonly Command[]): Promise<readonly Command
   for (const command of commands) {
     if (!("script" in command)) continue;
     const { name } = command.script;
-    const load = linkedScripts[name];
+    const load = editionsOf[name];
     if (load && !loaded.has(name)) loaded.set(name, await load());
   }
   return commands.map((command) => {

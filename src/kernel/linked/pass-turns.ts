@@ -2,13 +2,13 @@
  * Lets groups in strict order go on whose slots have changed hands. Of such a group one partition has the turn, and its
  * line in all others is held: lua/order.md says how.
  */
-import { commandCall, run, runAll } from "../call.ts";
+import { type Call, commandCall, run, runAll } from "../call.ts";
 import { unescaped } from "../options/validation.ts";
 import { nameOfShard } from "../names/keys.ts";
 import { slotOf } from "../names/slots.ts";
 import { Shard } from "../shard.ts";
 import { groupedBy, slicesOf } from "../slices.ts";
-import type { DividedQueue, PassedTurns, SlotMap } from "../transport.ts";
+import type { DividedQueue, PassTurns, SlotMap } from "../transport.ts";
 import { holdLinesScript, listLinesScript } from "./hold-scripts.ts";
 
 /** How many groups one call or command has. */
@@ -20,8 +20,6 @@ const FIELDS_PER_PAGE = "10000";
 
 /** Most rounds of one call. Three are enough if nothing else happens meanwhile. */
 const MAX_ROUNDS = 6;
-
-const SETTLED: PassedTurns = { isSettled: true, wake: false };
 
 /** A line as `~o:<group>` describes it. */
 interface Line {
@@ -46,24 +44,24 @@ interface Change {
 /**
  * Sees to the groups of a queue that are held: passes the turn to the next partition if the one that had it has ended
  * its tasks. While a change of the partitions is prepared, no former partition gets a turn.
- * @param wake how long a wake of a consumer counts, ms, as the scripts take it
- * @param until when to stop, on the clock of `performance.now()`
- * @returns whether the turns of all groups are with the owners of their slots, and the slots may change hands again;
- *   and whether the caller must wake a consumer
  */
-export async function passTurns(
-  queue: DividedQueue,
-  map: SlotMap,
-  wake: string,
-  until: number,
-): Promise<PassedTurns> {
-  if (map.former.length === 0) return SETTLED;
+export const passTurns: PassTurns = async (
+  queue,
+  map,
+  wake = "",
+  onWake = undefined,
+  until = Number.POSITIVE_INFINITY,
+) => {
+  if (map.former.length === 0) return false;
+  if (map.next && !map.isPreparing) return true;
   const first = new Shard(queue, 0, nameOfShard(queue.name, 0));
   const set = commandCall(["HGET", first.keys.tasks, "~set"], (reply) => (reply as string | null) ?? "");
-  if (!/;o=/.test(await run(queue.transport, set, queue))) return SETTLED;
-  await map.fence?.();
-  return new Pass(queue, map, wake, until).run();
-}
+  if (!/;o=/.test(await run(queue.transport, set, queue))) return false;
+  const pass = new Pass(queue, map, wake, until);
+  const isWaiting = await pass.run();
+  if (pass.wakes) onWake?.();
+  return isWaiting;
+};
 
 class Pass {
   readonly #queue: DividedQueue;
@@ -71,7 +69,7 @@ class Pass {
   readonly #shards: ReadonlyMap<number, Shard>;
   readonly #wakeWindow: string;
   readonly #until: number;
-  #wake = false;
+  #wakes = false;
 
   constructor(queue: DividedQueue, map: SlotMap, wake: string, until: number) {
     this.#queue = queue;
@@ -82,7 +80,15 @@ class Pass {
     this.#shards = new Map(all.map((one) => [one, new Shard(queue, one, nameOfShard(queue.name, one))]));
   }
 
-  async run(): Promise<PassedTurns> {
+  /** Whether a consumer must be woken. */
+  get wakes(): boolean {
+    return this.#wakes;
+  }
+
+  /** @returns whether groups wait for a partition that does not own their slot */
+  async run(): Promise<boolean> {
+    // From now on no call that began before the change was prepared counts.
+    if (this.#map.next && !(await this.#step([...new Set(this.#map.owners)], "prepare"))) return true;
     for (let round = 0; round < MAX_ROUNDS && performance.now() < this.#until; round++) {
       const unchecked = await this.#unchecked();
       if (unchecked.length > 0 && !(await this.#check(unchecked))) break;
@@ -91,11 +97,11 @@ class Pass {
       if (changes.length === 0) {
         const isWaiting = ({ partition, group, hold }: HeldLine) =>
           isTurn(hold) || partition === this.#ownerOf(group);
-        return { isSettled: !held.some(isWaiting), wake: this.#wake };
+        return held.some(isWaiting);
       }
       if (!(await this.#change(changes))) break;
     }
-    return { isSettled: false, wake: this.#wake };
+    return true;
   }
 
   /** The partitions that hold the lines of all groups in slots that they have just got. */
@@ -126,7 +132,7 @@ class Pass {
           changes.push({ partition: owner, group, was: "*", hold });
       }
     }
-    return (await this.#change(changes)) && this.#change([], unchecked);
+    return (await this.#change(changes)) && this.#step(unchecked, "checked");
   }
 
   /** The groups of a partition whose lines are not held; undefined if the time is up. */
@@ -215,9 +221,8 @@ class Pass {
   }
 
   /** @returns whether all partitions know the same map */
-  async #change(changes: readonly Change[], checked: readonly number[] = []): Promise<boolean> {
+  #change(changes: readonly Change[]): Promise<boolean> {
     const version = String(this.#map.version);
-    const { transport } = this.#queue;
     // A former partition may have noted an older map. What it is to lift names a hold that it has once.
     const isOwn = ({ partition, group }: Change) => partition === this.#ownerOf(group);
     const calls = Array.from(
@@ -227,18 +232,24 @@ class Pass {
           const [first] = slice as [Change];
           const shard = this.#shard(first.partition);
           const note = slice.some(({ hold }) => hold === "") ? shard.note() : undefined;
-          const args = { version: isOwn(first) ? version : "", checked: "", wake: this.#wakeWindow };
+          const args = { version: isOwn(first) ? version : "", step: "", wake: this.#wakeWindow };
           return shard.call(holdLinesScript, args, slice, note);
         }),
     ).flat();
-    for (const partition of checked) {
-      const args = { version, checked: "1", wake: "" };
-      calls.push(this.#shard(partition).call(holdLinesScript, args));
-    }
+    return this.#send(calls);
+  }
+
+  /** Sends partitions which step has been reached. @returns whether all of them know the same map */
+  #step(partitions: readonly number[], step: "prepare" | "checked"): Promise<boolean> {
+    const args = { version: String(this.#map.version), step, wake: "" };
+    return this.#send(partitions.map((partition) => this.#shard(partition).call(holdLinesScript, args)));
+  }
+
+  async #send(calls: readonly Call<boolean | undefined>[]): Promise<boolean> {
     let isCurrent = true;
-    for (const reply of await runAll(transport, calls, this.#queue)) {
+    for (const reply of await runAll(this.#queue.transport, calls, this.#queue)) {
       isCurrent &&= reply !== undefined;
-      this.#wake ||= reply === true;
+      this.#wakes ||= reply === true;
     }
     return isCurrent;
   }

@@ -2,73 +2,42 @@
 
 export const $U_ = `U=(function(a)
 local function b(c)
-return string.match(c or'','%x+$')or string.rep('0',64)
-end
-return function(c,d,e,f)
-local g=KG.parse_moved(f[3])
-if DP(f[2])then
-return true
-elseif DN(f[2]or nil).o or g then
-g=g or{lost=b(),unchecked=b(),last=0}
-local h,i,j=b(f[1]),{},{}
-for n=1,64 do
-local o,p=0,0
-for t=0,3 do
-local u=4*(n-1)+t
-local v,w=KG.has_slot(e,u),KG.has_slot(h,u)
-if not v and(w or KG.has_slot(g.lost,u))then
-o=o+2^t
-elseif v and(not w or KG.has_slot(g.unchecked,u))then
-p=p+2^t
-end
-end
-i[n],j[n]=string.format('%x',o),string.format('%x',p)
-end
-g.version,g.lost,g.unchecked=d,table.concat(i),table.concat(j)
-redis.call('HSET',c,'~moved',KG.format_moved(g))
-end
-return a(c,d,e,{f[1]})
-end
-end)(U)
-`;
-export const $W_ = `W=(function(a)
-local function b(c)
 local d=string.match(c,'^[^\\n]*;G=([^;\\n]*)')
-return d and'~d:'..KG.unescaped(d)
+return d and'~d:'..KE.unescaped(d)
 end
 return function(c)
 return redis.call('HEXISTS',c,'~moved')==1 and b or a(c)
 end
-end)(W)
+end)(U)
 `;
-export const $BC_ = `BC=(function(a)
+export const $BA_ = `BA=(function(a)
 return function(b,c,d)
 local e,f=nil,nil
-if not ER(d)then
-e,f=KH.line_of(b,c.task)
+if not EP(d)then
+e,f=KF.line_of(b,c.task)
 end
 if e then
-KH.follow_score(c.task,d.score)
+KF.follow_score(c.task,d.score)
 end
 if e and e.ordered and c.id~=e.head then
-if e.head or e.hold or f.working>0 or KG.begin(b,f)then
-DE(b,c.task,d.score,c.id)
-KH.line_up(b,f,c.id,true)
+if e.head or e.hold or f.working>0 or KE.begin(b,f)then
+DC(b,c.task,d.score,c.id)
+KF.line_up(b,f,c.id,true)
 return true
 end
 e.head=c.id
 end
 return a(b,c,d)
 end
-end)(BC)
+end)(BA)
 `;
-export const $HA_ = `HA=(function(a)
+export const $GY_ = `GY=(function(a)
 return function(b,c,d,e,f,g)
 local h=a(b,c,d,e,f,g)
-if KN.outbox[1]and h[1]=='ok'then
-AN(h,{'outbox',unpack(KN.outbox)})
+if KL.outbox[1]and h[1]=='ok'then
+AL(h,{'outbox',unpack(KL.outbox)})
 end
 return h
 end
-end)(HA)
+end)(GY)
 `;

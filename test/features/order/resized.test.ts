@@ -75,6 +75,9 @@ test("a further change waits for groups that wait for a former partition", async
   expect(names(await take())).toEqual(["2"]);
 });
 
-test("without the linked edition, no partition takes part in a change", async () => {
+test("without the linked edition, no change begins", async () => {
   await expect(resize(4)).rejects.toMatchObject({ code: "newer_schema" });
+  expect(await map()).toMatchObject({ isPreparing: true });
+  await operator().resize(4);
+  expect((await map()).next).toBeUndefined();
 });

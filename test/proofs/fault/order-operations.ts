@@ -55,7 +55,7 @@ const settling = (by: Caller) => {
 type Hold = { readonly group: string; readonly was: string; readonly hold: string };
 
 const holding = async ({ transport }: Pick<Caller, "transport">, items: readonly Hold[], version = "") => {
-  const args = { testNow: String(now()), version, checked: "1", wake: "60000" };
+  const args = { testNow: String(now()), version, step: "checked", wake: "60000" };
   const call = callOf(holdLinesScript, queueKeys(LEDGER), args, items);
   return holdLinesScript.decode(lastReply(await transport.send([call])));
 };
