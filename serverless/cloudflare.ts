@@ -13,8 +13,8 @@ export type { AppWith } from "../src/deploy/options-of.ts";
 export type { DeploymentTools } from "../src/deploy/service.ts";
 
 /**
- * Options of a deployment. A Worker is one file, so it has the dashboard, the documentation and the deep sweep only if
- * they are given.
+ * Options of a deployment. A Worker is one file, so it has the dashboard, the documentation, the deep sweep, strict
+ * order and debounce only if they are given.
  * @example
  * import { dashboard } from "sluice-queue/dashboard";
  * import { docs } from "sluice-queue/docs";
@@ -84,8 +84,9 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
     },
   };
   // For tests, where all code can be loaded.
-  const { docs = false, deepSweep = false, operations = options.dashboard ? undefined : false } = options;
-  return withOptions(app, { ...options, docs, deepSweep, operations });
+  const { docs = false, deepSweep = false, order = false, debounce = false, flows = false } = options;
+  const { operations = options.dashboard ? undefined : false } = options;
+  return withOptions(app, { ...options, docs, deepSweep, order, debounce, flows, operations });
 }
 
 export default sluice();

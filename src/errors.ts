@@ -29,7 +29,8 @@ export type SluiceErrorCode =
   | "offload_failed"
   /**
    * A newer release of Sluice wrote a record: deploy that release here too. Or the queue has tasks that depend on each
-   * other: give it `linked(transport)` of `sluice-queue/linked`. Nothing was written.
+   * other: give it `linked(transport)` of `sluice-queue/linked`, and a deployment or an app the option `order`,
+   * or `flows`. Nothing was written.
    */
   | "newer_schema"
   /**
@@ -143,7 +144,7 @@ export function errorAt(at: string, error: unknown): unknown {
 export function newerSchema(what: string): SluiceError {
   return new SluiceError(
     "newer_schema",
-    `${what} needs a newer release of Sluice, or the transport linked(…) of sluice-queue/linked`,
+    `${what} needs a newer release, linked(transport), or the option order or flows`,
   );
 }
 

@@ -35,13 +35,18 @@ function jsonSchemaOf(
     ignoreActions: ["raw_check", "check"],
     definitions,
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-    overrideSchema: ({ valibotSchema }) =>
-      valibotSchema.type === "custom"
+    overrideSchema: ({ valibotSchema: { type } }) => {
+      // Only an inner flow has itself what it is in.
+      if (type === "lazy") return ref("schemas", "FlowItem");
+      return type === "custom"
         ? { type: "object", propertyNames: { minLength: 1 }, additionalProperties: { type: "string" } }
-        : undefined,
+        : undefined;
+    },
   });
+  // A schema that is a part of itself is among the definitions.
+  const own = json.$ref === undefined ? json : $defs?.["0"];
   // A plain copy, because the generator's own type is wider than its result for these schemas.
-  return withFieldTexts(schema, JSON.parse(JSON.stringify(json)) as JsonSchema);
+  return withFieldTexts(schema, JSON.parse(JSON.stringify(own)) as JsonSchema);
 }
 
 const components = Object.entries(named).map(([name, schema]): [string, JsonSchema] => {
@@ -260,6 +265,7 @@ async function build(): Promise<OpenApiDocument> {
     servers: [{ url: "/" }],
     tags: [
       { name: "tasks", description: "Enqueue, pull, settle, follow and cancel tasks." },
+      { name: "flows", description: "Tasks that wait for each other." },
       { name: "queues", description: "List, count, configure, pause and delete queues." },
       { name: "workers", description: "Workers and their tasks. Naming a worker in a pull is optional." },
       { name: "schedules", description: "Recurring tasks." },

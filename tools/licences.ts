@@ -79,14 +79,11 @@ const PROVIDED = /^(?:(?:node|cloudflare):|(?:next|server-only)$)/;
 export const peersOf = ({ peerDependencies = {} }: LockEntry): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(peerDependencies).filter(([name]) => !PROVIDED.test(name)));
 
-/**
- * The packages that the code of each entry imports, without those that a platform provides.
- * @param kind only imports of this kind. @default all
- */
-export async function importsOfEntries(
-  kind?: "import-statement" | "dynamic-import",
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { metafile } = await build({
+/** What a bundler finds in the entries. */
+let bundled: ReturnType<typeof bundle> | undefined;
+
+const bundle = () =>
+  build({
     entryPoints: entries,
     outdir: "out",
     bundle: true,
@@ -96,6 +93,16 @@ export async function importsOfEntries(
     packages: "external",
     absWorkingDir: root,
   });
+
+/**
+ * The packages that the code of each entry imports, without those that a platform provides. The entries are bundled once
+ * in a process.
+ * @param kind only imports of this kind. @default all
+ */
+export async function importsOfEntries(
+  kind?: "import-statement" | "dynamic-import",
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { metafile } = await (bundled ??= bundle());
   return new Map(
     Object.entries(metafile.outputs).map(([file, { imports }]) => {
       const chosen = imports.filter((one) => kind === undefined || one.kind === kind);

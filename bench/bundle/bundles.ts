@@ -25,11 +25,17 @@ const cloudflare = `export { sluice, SluiceAlarm } from "./serverless/cloudflare
 const everything = (file: string) => `export * from "${file}";`;
 const operations = everything("./src/http/operations/index.ts");
 const dashboard = everything("./src/dashboard/index.ts");
+const order = everything("./src/open/order/index.ts");
+const flows = `export { flows } from "./src/http/flows/index.ts";`;
+const debounce = `export { debounce } from "./src/features/debounce/index.ts";`;
 /** All that a Worker may import. */
 const parts = `
   ${dashboard}
   ${everything("./src/http/docs/index.ts")}
   ${everything("./src/open/deep-sweep/index.ts")}
+  ${order}
+  ${debounce}
+  ${flows}
 `;
 
 const client = everything("./src/client/index.ts");
@@ -47,6 +53,9 @@ export const bundles: readonly Bundle[] = [
   { name: "sluice() for Cloudflare", source: cloudflare, part: "one file", goal: 120_000 },
   { name: "the same with operations", source: cloudflare + operations, part: "one file" },
   { name: "the same with the dashboard", source: cloudflare + dashboard, part: "one file" },
+  { name: "the same with order", source: cloudflare + order, part: "one file" },
+  { name: "the same with flows", source: cloudflare + flows, part: "one file" },
+  { name: "the same with debounce", source: cloudflare + debounce, part: "one file" },
   { name: "the same with all parts", source: cloudflare + parts, part: "one file" },
   { name: "openTelemetry", source: everything("./src/features/tracing/open-telemetry.ts"), part: "one file" },
   { name: "encryption", source: everything("./src/features/encryption/aes-gcm.ts"), part: "one file" },

@@ -1,11 +1,48 @@
 -- flows: when a task of a flow ends, this notifies the nodes that wait for it. Each of them has the state of
 -- all of its edges, so that a second notice changes nothing.
 
-local flows = (function()
-  -- When a task is due that is blocked: as late as any task may be. Members of `expiry` with this score are
-  -- the outbox.
-  local BLOCKED = '4503599627370495'
+-- When a task is due that is blocked: as late as any task may be. Members of `expiry` with this score are the
+-- outbox.
+local BLOCKED = '4503599627370495'
 
+-- The score of joins and gates that wait. It is behind that of tasks, so that these can be counted.
+local BLOCKED_GATE = '4503599627370496'
+
+-- The score in `delayed` of a node that is blocked.
+local function blocked_score(task)
+  return task.node_kind and BLOCKED_GATE or score_when_due(task, BLOCKED)
+end
+
+-- The bounds of the scores in `delayed` of tasks in a state, `delayed` or `blocked`: the lowest of them, if
+-- any, and the next higher one.
+local function blocked_bounds(state)
+  if state == 'blocked' then
+    return BLOCKED, BLOCKED_GATE
+  end
+  return nil, BLOCKED
+end
+
+-- Blocked tasks are never due.
+upcoming = (function(inner)
+  return function(delayed, deadline)
+    local due, wake = inner(delayed, deadline)
+    local never = tonumber(BLOCKED)
+    return (due or never) < never and due or nil, (wake or never) < never and wake or deadline
+  end
+end)(upcoming)
+
+-- nodes: how many nodes of flows have not ended, `~nodes`.
+count_blocked = (function()
+  return function(delayed, nodes)
+    if tonumber(nodes or 0) == 0 then
+      return 0, 0
+    end
+    return redis.call('ZCOUNT', delayed, BLOCKED, '(' .. BLOCKED_GATE),
+      redis.call('ZCOUNT', delayed, BLOCKED, '+inf')
+  end
+end)(count_blocked)
+
+local flows = (function()
   -- How many nodes one call notifies. It leaves the others to later calls, as those of other partitions.
   local MOST_NOTIFIED = 200
 
@@ -25,12 +62,21 @@ local flows = (function()
     return found, others
   end
 
+  -- How a node has ended, for those that wait for it. One that was not needed counts as completed.
+  local function outcome_of(task)
+    local is_unneeded = task.reason == 'cancelled' and string.find(task.edges or '', 'm', 1, true)
+    return (task.state == STATE.completed or is_unneeded) and 'completed' or 'failed'
+  end
+
   -- Notes that a node has ended, or that one which had ended is alive again.
   -- outcome: 'completed', 'failed' or 'open'.
   local function note_outcome(plan, id, task, outcome)
     if task.flow then
       plan.outcomes = plan.outcomes or {}
       append(plan.outcomes, { id = id, task = task, outcome = outcome })
+      -- So that it is not read again if it is a follower too.
+      plan.nodes = plan.nodes or {}
+      plan.nodes[id] = plan.nodes[id] or { id = id, task = task, text = '', found = true }
       -- How many nodes of flows have not ended here: while there are any, a sweep looks into the outbox.
       plan.more_nodes = (plan.more_nodes or 0) + (outcome == 'open' and 1 or -1)
     end
@@ -40,48 +86,79 @@ local flows = (function()
   -- that is done.
   local outbox = {}
 
-  -- What an edge becomes. `c` is open and needs a completion, `e` is open and needs an end; then `.`
-  -- completed, `f` failed, which lets the node fall; `+` completed, `x` failed. What has completed stays so.
+  -- What an edge becomes. `c` is open and needs a completion, `e` is open and needs an end, `r` is open and
+  -- needs a failure; then `.` completed, `f` failed, which lets the node fall; `+` completed, `x` failed; `m`
+  -- completed, so that the node is not needed, `s` failed. What has completed stays so.
   local AFTER = {
-    completed = { c = '.', f = '.', e = '+', x = '+' },
-    failed = { c = 'f', e = 'x' },
-    open = { f = 'c', x = 'e' },
+    completed = { c = '.', f = '.', e = '+', x = '+', r = 'm', s = 'm' },
+    failed = { c = 'f', e = 'x', r = 's' },
+    open = { f = 'c', x = 'e', s = 'r' },
   }
+
+  -- The records of flows as a whole that a settle has read with those of its tasks, by field.
+  local read_before = {}
+
+  -- The fields of flows as a whole, and `~nodes`, that a settle of tasks of flows needs.
+  local function fields_with(items, from)
+    local names, known = {}, {}
+    for place = from + 1, #items, SETTLEMENT do
+      local flow = string.match(items[place], '^%w+{([^}]*@.*)}$')
+      if flow and not known[flow] then
+        known[flow] = true
+        names[#names + 1] = '.' .. node_id(flow, 'flow')
+      end
+    end
+    append(names, names[1] and '~nodes' or nil)
+    return names
+  end
 
   -- Reads nodes that a plan does not have yet. beside: fields to read with them. Returns their values.
   local function open_nodes(plan, ids, beside)
     plan.nodes = plan.nodes or {}
     local wanted, names = {}, {}
+    local function note_record(field, record)
+      local id = string.sub(field, 2)
+      local task, text = parse(record or nil)
+      plan.nodes[id] = { id = id, task = task, text = text, found = record and task.flow ~= nil }
+      plan.stored_before[field] = record or nil
+      return task
+    end
     for _, id in ipairs(ids) do
-      if not plan.nodes[id] then
+      local field = '.' .. id
+      if read_before[field] ~= nil and not plan.nodes[id] then
+        note_record(field, read_before[field])
+      elseif not plan.nodes[id] then
         plan.nodes[id] = {}
-        append(wanted, id)
-        append(names, '.' .. id)
+        wanted[#wanted + 1] = field
       end
     end
-    local count = #names
-    if count == 0 and plan.live_nodes and not beside then
-      return {}, {}
+    for _, field in ipairs(wanted) do
+      names[#names + 1] = field
     end
-    names[count + 1] = '~nodes'
+    if not plan.live_nodes then
+      if read_before['~nodes'] == nil then
+        names[#names + 1] = '~nodes'
+      else
+        plan.live_nodes = tonumber(read_before['~nodes'] or 0)
+        plan.stored_before['~nodes'] = read_before['~nodes'] or nil
+      end
+    end
+    local others = #names
     for _, field in ipairs(beside or {}) do
       names[#names + 1] = field
     end
     local records, known = read('HMGET', plan.keys.tasks, names), {}
     if not plan.live_nodes then
-      plan.live_nodes = tonumber(records[count + 1] or 0)
-      plan.stored_before['~nodes'] = records[count + 1] or nil
+      plan.live_nodes = tonumber(records[others] or 0)
+      plan.stored_before['~nodes'] = records[others] or nil
     end
-    for i, id in ipairs(wanted) do
-      local task, text = parse(records[i] or nil)
-      plan.nodes[id] = { id = id, task = task, text = text, found = records[i] and task.flow ~= nil }
-      plan.stored_before['.' .. id] = records[i] or nil
-      append(known, task)
+    for i, field in ipairs(wanted) do
+      append(known, note_record(field, records[i]))
     end
     if not beside then
       open_groups(plan, known)
     end
-    return { unpack(records, count + 2, #names) }, known
+    return { unpack(records, others + 1, #names) }, known
   end
 
   -- A blocked node is blocked no longer.
@@ -107,10 +184,13 @@ local flows = (function()
       return
     elseif waits and is_over(task) then
       task.state, task.reason, task.ended_at, task.lease_token = STATE.waiting, nil, nil, ''
-      transition(task, 'delayed', plan.now)
+      transition(task, 'blocked', plan.now)
       plan_write(plan, 'ZREM expiry', id)
       plan_write(plan, 'ZREM dead', id)
-      plan_write(plan, 'ZADD delayed', score_when_due(task, BLOCKED), id)
+      plan_write(plan, 'ZADD delayed', blocked_score(task), id)
+      if task.node_kind then
+        plan_write(plan, 'HSET tasks', id, '2;' .. task.enqueued_at .. ';F=' .. task.flow .. '\n')
+      end
       node.is_free = nil
       note_outcome(plan, id, task, 'open')
     elseif not waits and not (fell and failed > 0) and task.edges then
@@ -122,7 +202,10 @@ local flows = (function()
         leave_blocked(plan, node)
       end
       task.because = because
-      if failed > 0 then
+      if failed > 0 and not is_join and not string.find(task.edges, 'f', 1, true) then
+        end_task(plan, id, task, '', 'rejected', 'cancelled')
+        return
+      elseif failed > 0 then
         end_task(plan, id, task, because and 'j"' .. because .. '"' or '', 'rejected', 'dependency_failed')
         return
       elseif task.node_kind then
@@ -160,7 +243,7 @@ local flows = (function()
     for _, node in ipairs(all) do
       local changes = node.changes
       local open, failed, from = string.match(node.task.edges or '', '^(%d+),(%d+),()')
-      local count, pieces, because = { c = 0, e = 0, f = 0, x = 0 }, {}, nil
+      local count, pieces, because = { c = 0, e = 0, r = 0, f = 0, m = 0, x = 0 }, {}, nil
       table.sort(changes, function(one, other)
         return one.edge < other.edge
       end)
@@ -180,8 +263,8 @@ local flows = (function()
       end
       if pieces[1] then
         local is_join = node.task.node_kind == 'j'
-        open = tonumber(open) + count.c + count.e
-        failed = tonumber(failed) + count.f + (is_join and count.x or 0)
+        open = tonumber(open) + count.c + count.e + count.r
+        failed = tonumber(failed) + count.f + count.m + (is_join and count.x or 0)
         local parts = { int(open), ',', int(failed), ',' }
         local last = tonumber(from) - 1
         for _, piece in ipairs(pieces) do
@@ -247,8 +330,10 @@ local flows = (function()
   end
 
   return {
-    blocked = BLOCKED,
+    outcome_of = outcome_of,
     note_outcome = note_outcome,
+    read_before = read_before,
+    fields_with = fields_with,
     outbox = outbox,
     open_nodes = open_nodes,
     notify_node = notify_node,
@@ -269,7 +354,20 @@ end)(WRITE_ORDER)
 end_task = (function(inner)
   local UNTIL_THE_END = 315360000000 -- ms: ten years
   return function(plan, id, task, text, state, reason, given)
-    if task.flow then
+    if task.node_kind then
+      -- It is no task: not listed, counted or reported.
+      task.state, task.reason = state == 'completed' and STATE.completed or STATE.rejected, reason
+      if reason == '' then
+        task.reason = nil
+      end
+      task.ended_at, task.kept_for = int(plan.now), int(DEFAULT_DEAD_TTL)
+      transition(task, state, plan.now)
+      plan_write(plan, 'HSET tasks', id, '')
+      plan_write(plan, 'HSET tasks', '.' .. id, format(task, text))
+      plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
+      flows.note_outcome(plan, id, task, state == 'completed' and 'completed' or 'failed')
+      return
+    elseif task.flow then
       local own = state == 'completed' and (task.result_ttl or DEFAULT_RESULT_TTL)
         or task.dead_ttl
         or DEFAULT_DEAD_TTL
@@ -279,7 +377,7 @@ end_task = (function(inner)
     if task.flow and reason == 'cancelled' then
       plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
     end
-    flows.note_outcome(plan, id, task, state == 'completed' and 'completed' or 'failed')
+    flows.note_outcome(plan, id, task, flows.outcome_of(task))
   end
 end)(end_task)
 
@@ -301,12 +399,31 @@ commit = (function(inner)
   end
 end)(commit)
 
--- Whom a settle leaves to be notified is behind its reply, so that the caller can do it at once.
+-- A settle reads the flows as a whole with the records of its tasks.
+append_settled = (function(inner)
+  return function(names, items, from)
+    inner(names, items, from)
+    for _, field in ipairs(flows.fields_with(items, from)) do
+      names[#names + 1] = field
+    end
+    return names
+  end
+end)(append_settled)
+
+-- Whom a settle leaves to be notified is behind its reply, with its time: the caller can do it at once.
 settle_in_full = (function(inner)
   return function(keys, now, call, items, from, records)
+    local first = 2 + (#items - from) / SETTLEMENT
+    for i, field in ipairs(flows.fields_with(items, from)) do
+      flows.read_before[field] = records[first + i] or false
+    end
     local reply = inner(keys, now, call, items, from, records)
+    -- In any order: all are forgotten, as the next plan must read them again.
+    for field in pairs(flows.read_before) do
+      flows.read_before[field] = nil
+    end
     if flows.outbox[1] and reply[1] == 'ok' then
-      append(reply, { 'outbox', unpack(flows.outbox) })
+      append(reply, { 'outbox', int(now), unpack(flows.outbox) })
     end
     return reply
   end

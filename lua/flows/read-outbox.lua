@@ -3,29 +3,27 @@ local tasks = KEYS[1] -- hash  records and control fields
 local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local size = ARGV[1] -- at most this many entries, 1 to 100
 -- Returns {'ok', how many nodes of flows have not ended here, then for each entry: its member of `expiry`,
---          what it is ('node' or 'field'), outcome, followers, because; of a field: '', its value, ''}
+--          what it is ('node' or 'field'), outcome, followers, because; of a field: '', '', ''}
 -- outcome, because: as `notify` takes them. A flow as a whole has the followers ' -'
 
-local members = redis.call('ZRANGE', expiry, flows.blocked, '+inf', 'BYSCORE', 'LIMIT', '0', size)
+local members = redis.call('ZRANGE', expiry, BLOCKED, '+inf', 'BYSCORE', 'LIMIT', '0', size)
 local names, reply = { '~nodes' }, { 'ok' }
 for _, member in ipairs(members) do
-  local id = string.sub(member, 4)
-  append(names, member, '.' .. id)
-  names[#names + 1] = id
+  names[#names + 1] = '.' .. string.sub(member, 4)
 end
 local found = read('HMGET', tasks, names)
 reply[2] = tonumber(found[1] or 0)
 for i, member in ipairs(members) do
-  local field, record, fixed = found[3 * i - 1], found[3 * i], found[3 * i + 1]
-  if field then
-    append(reply, member, 'field')
-    append(reply, '', field)
-    reply[#reply + 1] = ''
+  append(reply, member)
+  -- The field of a piece of a flow may be large: its reader reads one at a time.
+  if string.find(member, ' ', 1, true) then
+    append(reply, 'field', '')
+    append(reply, '', '')
   else
-    local task, text = parse_with(fixed or '', record)
-    local outcome = task.state == STATE.completed and 'completed' or has_ended(task) and 'failed' or 'open'
-    append(reply, member, 'node')
-    append(reply, outcome, task.followers or ' -')
+    local task, text = parse(found[i + 1] or nil)
+    local outcome = has_ended(task) and flows.outcome_of(task) or 'open'
+    append(reply, 'node', outcome)
+    reply[#reply + 1] = task.followers or ' -'
     reply[#reply + 1] = task.node_kind and string.match(text, '^j"(.*)"$') or string.sub(member, 4)
   end
 end

@@ -32,11 +32,15 @@ newer = (function(inner)
 end)(newer)
 
 parse_fixed = (function(inner)
+  -- Each record is parsed several times in a row.
+  local last, parsed
   return function(fixed)
-    if string.sub(fixed, 1, 2) == '2;' then
-      fixed = '1' .. string.sub(first_line(fixed), 2)
+    if string.sub(fixed, 1, 2) ~= '2;' then
+      return inner(fixed)
+    elseif fixed ~= last then
+      last, parsed = fixed, inner('1' .. string.sub(first_line(fixed), 2))
     end
-    return inner(fixed)
+    return parsed
   end
 end)(parse_fixed)
 
@@ -72,3 +76,11 @@ format = (function(inner)
     return task.flow and '2' .. string.sub(record, 2) or record
   end
 end)(format)
+
+-- What a task waits for is kept for as long as its record.
+forget_task = (function(inner)
+  return function(fields, removed, id, task, now)
+    append(removed, task.flow and '~p:' .. id or nil)
+    return inner(fields, removed, id, task, now)
+  end
+end)(forget_task)

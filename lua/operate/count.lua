@@ -10,9 +10,9 @@ local workers = KEYS[8] -- zset  worker -> when it counts as silent (ms)
 local fair_by_group = KEYS[9] -- zset  '<group> <score> <id>' of each task in fair
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local overview = ARGV[2] -- '1' to also return settings and statistics; 'totals': these without minutes
--- Returns {'ok', pending, delayed, working, rejected, greatest age of the next tasks (ms; -1: none pending),
---          when the next is due or the next lease expires (ms; 0: none), broken, workers, until when it is
---          paused (ms; 1: until it is resumed; 0: it is not), how many groups are stopped}
+-- Returns {'ok', pending, delayed, working, rejected, blocked, greatest age of the next tasks (ms; -1: none
+--          pending), when the next is due or the next lease expires (ms; 0: none), broken, workers, until
+--          when it is paused (ms; 1: until it is resumed; 0: it is not), how many groups are stopped}
 -- with overview also: now (ms), last lease number, settings ('' for none), and the records of statistics as
 --          in `statistics`
 --      or {'newer_schema'}, with overview
@@ -91,9 +91,9 @@ local function age_behind(place)
 end
 
 local fields =
-  { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set', '~lease' }
+  { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set', '~lease', '~nodes' }
 if overview ~= '' then
-  -- These are the tenth and the following.
+  -- These are the eleventh and the following.
   for _, field in ipairs(overview == '1' and statistics_fields() or { '~totals', '~stats' }) do
     append(fields, field)
   end
@@ -143,12 +143,14 @@ local due, wake
 if in_use then
   due, wake = upcoming(delayed, deadline)
 end
+local blocked, unready = count_blocked(delayed, found['~nodes'])
 local reply = {
   'ok',
   waiting,
-  due and redis.call('ZCARD', delayed) - remaining(found, '~timers', '~elapsed') or 0,
+  due and redis.call('ZCARD', delayed) - remaining(found, '~timers', '~elapsed') - unready or 0,
   deadline and redis.call('ZCARD', working) or 0,
   in_use and redis.call('ZCARD', dead) or 0,
+  blocked,
   oldest or (waiting > 0 and 0) or -1,
   wake or 0,
   remaining(found, '~broken', '~checked'),
@@ -159,6 +161,6 @@ local reply = {
 if overview ~= '' then
   append(reply, now, int(found['~lease'] or 0))
   append(reply, settings.paused and found['~set'] or string.gsub(found['~set'] or '', ';p=%d+', ''))
-  append_statistics(reply, { unpack(values, 10, last_statistics) }, now)
+  append_statistics(reply, { unpack(values, 11, last_statistics) }, now)
 end
 return reply

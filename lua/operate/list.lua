@@ -7,7 +7,7 @@ local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
-local state = ARGV[1] -- 'pending', 'delayed', 'working', 'completed' or 'rejected'
+local state = ARGV[1] -- 'pending', 'delayed', 'blocked', 'working', 'completed' or 'rejected'
 local cursor = ARGV[2] -- the cursor of the previous page; empty for the first
 local size = ARGV[3] -- at most this many tasks, 1 to 1,000
 local filter = ARGV[4] -- which of them; see README.md
@@ -20,7 +20,7 @@ local backwards = ARGV[7] -- '1': the last one first; empty: in order
 --          record without its payload ('' if it has none), payload ('' if not asked for, or none),
 --          changing record ('' before the first change)}
 
-local keys = { working = working, delayed = delayed, expiry = expiry, dead = dead }
+local keys = { working = working, delayed = delayed, blocked = delayed, expiry = expiry, dead = dead }
 local wanted = parse_filter(filter)
 local states = { working = STATE.working, completed = STATE.completed, rejected = STATE.rejected }
 local recorded_state = states[state] or STATE.waiting
@@ -182,6 +182,7 @@ local function show(entry)
     return true
   elseif
     task.state ~= recorded_state
+    or task.node_kind
     or not matches(wanted, task, entry.text)
     or is_shown_or_ghost(entry)
     or (sought and not is_found(entry))
@@ -221,6 +222,9 @@ end
 -- The same for members of a zset.
 local function read_members(place, most)
   local from, before = zset == dead and wanted.ended_from, zset == dead and wanted.ended_before
+  if zset == delayed then
+    from, before = blocked_bounds(state)
+  end
   local function members_from(start)
     if backwards == '1' then
       local last = before and place_from(before) or LAST_PLACE

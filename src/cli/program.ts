@@ -9,6 +9,7 @@ import { doctorCommand } from "./commands/doctor.ts";
 import { enqueueCommand } from "./commands/enqueue.ts";
 import { exportCommand } from "./commands/export.ts";
 import { findCommand } from "./commands/find.ts";
+import { flowCommand } from "./commands/flow.ts";
 import { groupsCommand } from "./commands/groups.ts";
 import { importCommand } from "./commands/import.ts";
 import { lsCommand } from "./commands/ls.ts";
@@ -85,6 +86,7 @@ export function createProgram(running: Running): Command {
     statsCommand(running),
     tailCommand(running),
     groupsCommand(running),
+    flowCommand(running),
     schedulesCommand(running),
     workersCommand(running),
     doctorCommand(running),

@@ -59,20 +59,20 @@ export async function taskJson<In, Out>(
 }
 
 /**
- * Generates an id that rises with time. With an idempotency key the server derives the id, so that a repeated
- * call gets the same.
+ * Generates an id that rises with time, and says where the task goes if its queue has partitions. With an idempotency key
+ * the server derives the id, so that a repeated call gets the same.
  */
 async function newId(
   name: string,
   { areSealed }: Values,
-  { again, unique }: EnqueueOptions,
+  own: EnqueueOptions,
   options: RequestOptions,
   index: number,
 ): Promise<string | undefined> {
   // These need an id of the caller's, as the server says.
-  if (again || unique !== undefined) return undefined;
+  if (own.again || own.unique !== undefined) return undefined;
   const key = requestKey(options);
-  if (key === undefined) return newTaskId();
-  // An encrypted payload is bound to its id, so the id must be known here.
-  return areSealed ? (await (await onDemand()).derivedTaskIds(name, key))(index) : undefined;
+  const id = key ? undefined : newTaskId();
+  if (!(key ?? own.group ?? own.dedup)) return id;
+  return (await onDemand()).placedId(id, own, areSealed && [name, key, index]);
 }

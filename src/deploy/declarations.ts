@@ -14,6 +14,10 @@ import type { Transport } from "../kernel/transport.ts";
  */
 const CHECK_EVERY = 600_000;
 
+const STRICT =
+  'must not have order: "strict" without the option order: import { order } from "sluice-queue/order", and ' +
+  "sluice({ order })";
+
 /** The declared queues among the checked consumers of a deployment. */
 export function declaredAmong(consumers: object): DeclaredQueue[] {
   return Array.isArray(consumers) ? consumers.map(({ queue }: QueueConsumer<never>) => queue) : [];
@@ -27,13 +31,17 @@ export class Declarations {
 
   /**
    * @param consumers those of the deployment, checked; the queues of declared ones are declared too
+   * @param hasOrder whether queues may be in strict order
    * @throws {SluiceError} `invalid_argument`; its path is that of the consumer, queue or schedule
    */
-  constructor(consumers: object, queues: readonly DeclaredQueue[]) {
+  constructor(consumers: object, queues: readonly DeclaredQueue[], hasOrder: boolean) {
     const byName = new Map<string, DeclaredQueue>();
     for (const { queue, path } of declared(consumers, queues)) {
       if ((byName.get(queue.name) ?? queue) !== queue) {
         throw invalidArgument(path, `must not declare ${queue.name} a second time`);
+      }
+      if (queue.settings.order === "strict" && !hasOrder) {
+        throw invalidArgument(path, STRICT);
       }
       byName.set(queue.name, queue);
       checkSchedules(queue, `${queue.name}.`);

@@ -1,7 +1,10 @@
 import type { Dashboard } from "../http/dashboard/mount.ts";
+import { flows } from "../http/flows/index.ts";
 import type { Part } from "../http/parts.ts";
+import { debounce } from "../features/debounce/index.ts";
 import { invalidArgument } from "../errors.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
+import { order } from "../open/order/index.ts";
 import type { DashboardOptions, PartsOnDemand } from "./optional-parts.ts";
 
 const loadDashboard = async () => (await import("../dashboard/index.ts")).dashboard;
@@ -11,6 +14,12 @@ const orLoad =
   (given: true | T): Part<T> =>
     given === true ? load : given;
 
+/** Of a part that itself loads what is large. */
+const orOwn =
+  <T>(own: T) =>
+  (given: true | T): T =>
+    given === true ? own : given;
+
 /** The optional parts, for platforms whose bundles load code on demand: each is loaded at its first use. */
 export const onDemand: PartsOnDemand = {
   dashboard: (given) =>
@@ -18,6 +27,9 @@ export const onDemand: PartsOnDemand = {
   operations: orLoad(async () => (await import("../http/operations/index.ts")).operations),
   docs: orLoad(async () => (await import("../http/docs/index.ts")).docs),
   deepSweep: orLoad(async () => (await import("../open/deep-sweep/index.ts")).deepSweep),
+  order: orOwn(order),
+  debounce: orOwn(debounce),
+  flows: orOwn(flows),
 };
 
 /** @throws {SluiceError} `invalid_argument` */

@@ -4,7 +4,10 @@ import type { Authorize } from "../http/dashboard/authorize.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import type { Operations } from "../http/operations/operations.ts";
 import type { Docs } from "../http/docs/docs.ts";
+import type { DebouncePart } from "../features/debounce/index.ts";
+import type { FlowsPart } from "../http/flows/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
+import type { Order } from "../open/order/index.ts";
 
 /** Options of the dashboard. */
 export interface DashboardOptions {
@@ -38,9 +41,30 @@ export interface PartOptions {
    * @default true
    */
   readonly deepSweep?: boolean | DeepSweep | undefined;
+  /**
+   * Whether queues may be in strict order. `true` loads its code at their first use; or give it, from
+   * `sluice-queue/order`.
+   * @default true; in a Worker it must be given
+   */
+  readonly order?: boolean | Order | undefined;
+  /**
+   * Whether requests may enqueue with `debounce`, `throttle`, `singleton` and `replace`. `true` loads the code at the
+   * first such request; or give it, from `sluice-queue/debounce`.
+   * @default true; in a Worker it must be given
+   */
+  readonly debounce?: boolean | DebouncePart | undefined;
+  /**
+   * Whether tasks may belong to flows: turns on the routes of flows, `before` and `addBefore` of the tasks that handlers
+   * get, and their part of sweeps. `true` loads its code at the first use; or give it, from `sluice-queue/flows`.
+   * @default true; in a Worker it must be given
+   */
+  readonly flows?: boolean | FlowsPart | undefined;
 }
 
-type Parts = Pick<AppOptions, "dashboard" | "operations" | "docs" | "deepSweep">;
+type Parts = Pick<
+  AppOptions,
+  "dashboard" | "operations" | "docs" | "deepSweep" | "order" | "debounce" | "flows"
+>;
 
 /** Makes each part of what is given in its option: what is `true` is loaded at its first use. */
 export type PartsOnDemand = {
@@ -71,5 +95,8 @@ export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | un
     operations: part("operations"),
     docs: part("docs"),
     deepSweep: part("deepSweep"),
+    order: part("order"),
+    debounce: part("debounce"),
+    flows: part("flows"),
   };
 }

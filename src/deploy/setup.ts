@@ -1,7 +1,7 @@
 import { type Config, type Environment, readConfig } from "../config.ts";
-import { linked } from "../features/linked/index.ts";
 import { webhookWaker, type Waker } from "../features/waking/index.ts";
 import { invalidArgument } from "../errors.ts";
+import { linkedIfNeeded } from "../open/linked-part.ts";
 import type { CheckedOptions } from "./checked-options.ts";
 import { ObjectStores } from "./object-stores.ts";
 import type { Platform } from "./options.ts";
@@ -29,7 +29,7 @@ export function setUp<Env extends object>(env: Env, checked: CheckedOptions<Env>
   const config = readConfig(env as Environment);
   if (platform.cronIsRequest && config.cronSecrets.length === 0 && checked.consumers.size > 0)
     log(cronSecretMissing());
-  const transport = linked(platform.transport(config.redis));
+  const transport = linkedIfNeeded(checked.parts, platform.transport(config.redis));
   // Also if the option replaces it, because a process then still listens to those beside it.
   const beside = platform.wake?.(config, transport);
   return {

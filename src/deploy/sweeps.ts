@@ -1,6 +1,6 @@
 import type { WaitUntil } from "./declared/tools.ts";
 import { plainSweep } from "../sweep/sweep.ts";
-import { sweepParts } from "../open/sweep-parts.ts";
+import { sweepPartsWith } from "../open/swept-part.ts";
 import { placesOf } from "../open/sweep-with.ts";
 import type { Transport } from "../kernel/transport.ts";
 import { sweepFailed, swept } from "../log/lines.ts";
@@ -67,7 +67,11 @@ export class Sweeps<Env extends object> {
         onDeadLetter: toolsIn(invocation).onDeadLetter,
         signal: this.#closing,
       };
-      const done = await plainSweep(drains.counted(setup.transport), options, sweepParts);
+      const done = await plainSweep(
+        drains.counted(setup.transport),
+        options,
+        sweepPartsWith(setup.parts.flows),
+      );
       giveBack?.();
       if (queue === undefined) keepRunning(this.after(timeLeft(), drains));
       return done;

@@ -2,6 +2,8 @@ import type { Duration } from "../kernel/options/duration.ts";
 import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Tracing } from "../features/tracing/types.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
+import type { Order } from "../open/order/index.ts";
+import type { DebouncePart } from "../features/debounce/index.ts";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { QueueDefinition } from "../open/definition.ts";
@@ -10,6 +12,7 @@ import type { Offload } from "../features/offload/types.ts";
 import type { TokenEntry } from "./auth/tokens.ts";
 import type { Dashboard } from "./dashboard/mount.ts";
 import type { Docs } from "./docs/docs.ts";
+import type { FlowsPart } from "./flows/part.ts";
 import type { Operations } from "./operations/operations.ts";
 import type { Part } from "./parts.ts";
 import type { LoggedError } from "./problems/logged-error.ts";
@@ -141,6 +144,21 @@ export interface AppOptions {
    * @default none: such a request is refused, and diagnostics do not say whether a queue is valid
    */
   readonly deepSweep?: Part<DeepSweep> | undefined;
+  /**
+   * The strict order of `sluice-queue/order`, for queues in strict order.
+   * @default none: requests to such a queue are refused with `newer_schema`
+   */
+  readonly order?: Order | undefined;
+  /**
+   * The code of `sluice-queue/debounce`, for enqueues with `debounce`, `throttle`, `singleton` or `replace`.
+   * @default none: such requests are refused
+   */
+  readonly debounce?: DebouncePart | undefined;
+  /**
+   * The flows of `sluice-queue/flows`: their routes, and their part of sweeps.
+   * @default none: such requests are refused
+   */
+  readonly flows?: FlowsPart | undefined;
 }
 
 /** The names of {@link AppOptions}. */
@@ -166,4 +184,7 @@ export const APP_OPTIONS = [
   "operations",
   "docs",
   "deepSweep",
+  "order",
+  "debounce",
+  "flows",
 ] as const satisfies readonly (keyof AppOptions)[];

@@ -1,11 +1,12 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
+import { linkedIfNeeded } from "../open/linked-part.ts";
 import { opening } from "../open/opening.ts";
+import { sweepPartsWith } from "../open/swept-part.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { onlyOptions, optionalFunction } from "../kernel/options/validation.ts";
-import { withPrefix } from "../kernel/transport.ts";
-import { linked } from "../features/linked/index.ts";
+import { type Transport, withPrefix } from "../kernel/transport.ts";
 import { checkedOffload } from "../features/offload/types.ts";
 import { respond } from "../respond.ts";
 import { APP_OPTIONS, type AppOptions } from "./app-options.ts";
@@ -13,9 +14,10 @@ import { Authenticator, type Authenticating, forbidden } from "./auth/authentica
 import type { Scope } from "./auth/tokens.ts";
 import { mountDashboard } from "./dashboard/mount.ts";
 import { optionsOfRequests } from "./options-of-requests.ts";
-import { loadOperations } from "./operations/load.ts";
+import type { FlowRoutes, FlowsPart } from "./flows/part.ts";
+import { loadRoutes } from "./load-routes.ts";
 import type { Operations } from "./operations/operations.ts";
-import { checkPart, type Part } from "./parts.ts";
+import { checkPart, isOff, type Part } from "./parts.ts";
 import { problems } from "./problems/codes.ts";
 import { requestFailed } from "../log/lines.ts";
 import { logTo } from "../log/log-to.ts";
@@ -29,9 +31,13 @@ import { taskRoutes } from "./routes/tasks.ts";
 import { watchRoutes } from "./routes/watch.ts";
 import type { App, Services, Variables } from "./services.ts";
 
-const OFF =
-  "This server has no routes for operators. The option `operations` turns them on: " +
-  '`import { operations } from "sluice-queue/operations"`, and `sluice({ operations })` or `createApp({ operations })`.';
+const OFF = isOff("has no routes for operators", "operations");
+
+const NO_FLOWS = isOff("has no flows", "flows");
+
+/** The paths of the routes of flows. */
+const flowPaths = ["/v1/flows", "/v1/flows/*", "/v1/queues/:queue/tasks/:id/before"];
+const ofFlows = /^\/v1\/(?:flows(?:\/|$)|queues\/[^/]+\/tasks\/[^/]+\/before$)/;
 
 const NEITHER = "The server has neither SLUICE_TOKENS nor CRON_SECRET.";
 
@@ -50,16 +56,23 @@ export function createApp(options: AppOptions): App {
   const { tokens, cronSecret, cronIsRequest, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
-  const { dashboard, operations, docs, deepSweep, ...given } = withPrefix(options.transport, ofRequests);
-  const ofQueues = { ...given, transport: linked(given.transport) };
-  const { transport, prefix, offload, tracing } = ofQueues;
-  optionalFunction(beforeSweep, "beforeSweep");
-  optionalFunction(afterSweep, "afterSweep");
+  const { dashboard, operations, docs, deepSweep, order, debounce, flows, ...given } = withPrefix(
+    options.transport,
+    ofRequests,
+  );
   checkPart(dashboard, "dashboard", "answer");
   checkPart(operations, "operations", "mount");
   checkPart(docs, "docs", "page");
   checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
-  const optionsOf = optionsOfRequests(ofQueues, log);
+  checkPart(order, "order", "linked");
+  checkPart(debounce, "debounce", "withDebounce");
+  checkPart(flows, "flows", "linked");
+  const link = (to: Transport) => linkedIfNeeded({ order, flows }, to);
+  const ofQueues = { ...given, transport: link(given.transport) };
+  const { transport, prefix, offload, tracing } = ofQueues;
+  optionalFunction(beforeSweep, "beforeSweep");
+  optionalFunction(afterSweep, "afterSweep");
+  const optionsOf = optionsOfRequests(ofQueues, log, link);
   const ofTokens = new Authenticator(tokens, cronSecret);
   const allowing =
     (authenticator: Authenticating) =>
@@ -88,7 +101,11 @@ export function createApp(options: AppOptions): App {
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
   const sweptStore = typeof offload === "function" ? undefined : checkedOffload(offload);
 
-  const newApp = (given: Part<Operations> | undefined, authenticator: Authenticating): App => {
+  const newApp = (
+    given: Part<Operations> | undefined,
+    authenticator: Authenticating,
+    flowRoutes: FlowsPart["routes"] | undefined = flows?.routes,
+  ): App => {
     const app: App = new Hono<Variables>();
 
     const reportedProblem: Services["reportedProblem"] = (error, c) => {
@@ -122,6 +139,9 @@ export function createApp(options: AppOptions): App {
       hasDashboard: dashboard !== undefined,
       hasCronSecret: cronIsRequest ? ofTokens.hasCronSecret : undefined,
       deepSweep,
+      hasOrder: order !== undefined,
+      debounce,
+      sweepParts: sweepPartsWith(flows),
     };
 
     // First, because it answers all of its paths itself, each with its own headers.
@@ -147,12 +167,24 @@ export function createApp(options: AppOptions): App {
     sweepRoutes(app, services);
     aboutRoutes(app, services);
     docsRoutes(app, services);
-    if (typeof given === "function") loadOperations(app, given, (all) => newApp(all, authenticator));
-    else given?.mount(app, services);
+    if (typeof flowRoutes === "function") {
+      const newAppWith = (its: FlowRoutes) => newApp(given, authenticator, its);
+      loadRoutes(app, flowPaths, flowRoutes, newAppWith);
+    } else flowRoutes?.mount(app, services);
+    if (typeof given === "function") {
+      const newAppWith = (its: Operations) => newApp(its, authenticator, flowRoutes);
+      loadRoutes(app, ["/v1/*", "/metrics"], given, newAppWith);
+    } else given?.mount(app, services);
+
+    /** What turns on the routes of the path, if they are off. */
+    const hintOf = (path: string): string | undefined => {
+      if (ofFlows.test(path)) return flowRoutes === undefined ? NO_FLOWS : undefined;
+      return given === undefined && /^\/(?:v1\/|metrics$)/.test(path) ? OFF : undefined;
+    };
 
     app.notFound((c) => {
       const methods = methodsOf(app.routes, c.req.path);
-      const hint = given === undefined && /^\/(?:v1\/|metrics$)/.test(c.req.path) ? OFF : undefined;
+      const hint = hintOf(c.req.path);
       if (methods.length === 0) throw new Problem("no_route", { detail: hint });
       if (c.req.method !== "OPTIONS") throw methodNotAllowed(methods, hint);
       // No CORS headers: browsers on other origins are refused.

@@ -1,7 +1,7 @@
-import { linked } from "../features/linked/index.ts";
 import type { OpeningOptions } from "../open/opening.ts";
 import type { DeclaredQueue } from "../deploy/declared/define-queue.ts";
 import { callHook } from "../kernel/options/hook.ts";
+import type { Transport } from "../kernel/transport.ts";
 import { wakeFailed } from "../log/lines.ts";
 import type { Log } from "../log/logger.ts";
 import { optionalFunction } from "../kernel/options/validation.ts";
@@ -21,16 +21,25 @@ type OfQueues = Omit<
   | "beforeSweep"
   | "afterSweep"
   | "dashboard"
+  | "operations"
   | "docs"
   | "deepSweep"
+  | "order"
+  | "debounce"
+  | "flows"
 >;
 
 /**
  * Makes the options of a request's queues: all those of the app, with its transport and waker, and without its
  * tracing, which is for the routes that enqueue.
+ * @param link gives a transport the edition of the scripts that the app needs
  * @throws {SluiceError} `invalid_argument`
  */
-export function optionsOfRequests(options: OfQueues, log: Log): (c: RequestContext) => OpeningOptions {
+export function optionsOfRequests(
+  options: OfQueues,
+  log: Log,
+  link: (transport: Transport) => Transport,
+): (c: RequestContext) => OpeningOptions {
   const { definitionOf, offload, onDeadLetter, ofRequest, tracing, ...shared } = options;
   optionalFunction(definitionOf, "definitionOf");
   optionalFunction(onDeadLetter, "onDeadLetter");
@@ -48,7 +57,7 @@ export function optionsOfRequests(options: OfQueues, log: Log): (c: RequestConte
     const waitUntil = waitUntilOf(c);
     return {
       ...ofQueues,
-      transport: linked(transport),
+      transport: link(transport),
       wake: wake && { onError, ...wake, waitUntil: waitUntil ?? wake.waitUntil },
       onDeadLetter:
         onDeadLetter &&

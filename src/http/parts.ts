@@ -15,6 +15,11 @@ export function checkPart(part: unknown, name: string, method: string, entry = n
   throw invalidArgument(name, `must be the ${name} of sluice-queue/${entry}, or a function that loads it`);
 }
 
+/** What the response to a request says that needs a part which is off. */
+export const isOff = (what: string, name: string, entry = name): string =>
+  `This server ${what}. The option \`${name}\` turns it on: \`import { ${name} } from "sluice-queue/${entry}"\`, ` +
+  `and \`sluice({ ${name} })\` or \`createApp({ ${name} })\`.`;
+
 /** The part itself. */
 export async function loaded<T extends object>(part: Part<T>): Promise<T> {
   return typeof part === "function" ? part() : part;

@@ -5,9 +5,11 @@ import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { Offload } from "../features/offload/types.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
+import type { DebouncePart } from "../features/debounce/index.ts";
 import type { Grants } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
 import type { Docs } from "./docs/docs.ts";
+import type { SweepPart } from "../sweep/part.ts";
 import type { Part } from "./parts.ts";
 import type { Problem } from "./problems/problem.ts";
 
@@ -51,6 +53,12 @@ export interface Services {
   readonly hasCronSecret: boolean | undefined;
   /** Undefined if it is off. */
   readonly deepSweep: Part<DeepSweep> | undefined;
+  /** Whether queues in strict order can be declared. */
+  readonly hasOrder: boolean;
+  /** Undefined if it is off. */
+  readonly debounce: DebouncePart | undefined;
+  /** The parts of features in its sweeps. */
+  readonly sweepParts: readonly SweepPart[];
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
   readonly reportedProblem: (error: unknown, c: Context) => Problem;
 }

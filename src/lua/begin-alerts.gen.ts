@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
@@ -20,7 +20,7 @@ local e=ARGV[4]
 local f=ARGV[5]
 ${$AI}${$AJ}${$AK}local g=AK(b)
 local h=redis.call('HGET',a,c)or''
-${$GA}if GA(h)then
+${$GB}if GB(h)then
 return{'newer_schema'}
 end
 local i,j,k,l=string.match(h,'^1;(%d+);%d+;([^;]*);(%d+);(.*)$')
@@ -46,6 +46,6 @@ end
 return o
 `;
   },
-  sha1: "eb511869ed2e568451ca24c40db09f7b8c325ec6",
-  keyLockingSha1: "38e3590dc7c5f352c0249a2a82d81bd655a7fb31",
+  sha1: "1d02b04f43d301d72f1c3af38ce62fdfaeea33e3",
+  keyLockingSha1: "b6d222467fff3ff1c74b5566fbd5980a66172313",
 };

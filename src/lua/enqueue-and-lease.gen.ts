@@ -3,16 +3,16 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
-import { $GN } from "./parts/join-record.gen.ts";
+import { $GO } from "./parts/join-record.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
-import { $EM, $EK, $BJ, $EL, $EZ } from "./parts/read-waiting.gen.ts";
-import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
-import { $EX } from "./parts/plain.gen.ts";
-import { $EY } from "./parts/try-store.gen.ts";
-import { $JS } from "./parts/asleep-text.gen.ts";
-import { $GK } from "./parts/working-record.gen.ts";
-import { $FC, $FD, $FF, $FG } from "./parts/plain-stride.gen.ts";
-import { $JQ } from "./parts/nobody-awake.gen.ts";
+import { $EN, $EL, $BJ, $EM, $FA } from "./parts/read-waiting.gen.ts";
+import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $EY } from "./parts/plain.gen.ts";
+import { $EZ } from "./parts/try-store.gen.ts";
+import { $JT } from "./parts/asleep-text.gen.ts";
+import { $GL } from "./parts/working-record.gen.ts";
+import { $FD, $FE, $FG, $FH } from "./parts/plain-stride.gen.ts";
+import { $JR } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -28,24 +28,24 @@ local h=ARGV
 local i=4
 local j='9007199254740991'
 ${$AI}${$AJ}local k=AJ(d)
-${$FC}${$FF}local l,m=FF(h,i,k)
-${$EX}if not EX then
+${$FD}${$FG}local l,m=FG(h,i,k)
+${$EY}if not EY then
 return{'not_plain'}
 elseif not l then
 return{'known'}
 end
 ${$BJ}local n=BJ(g,#l)
-${$EM}local o=EM(c,n,l,1,#l)
+${$EN}local o=EN(c,n,l,1,#l)
 if o.err then
 return o
 end
 local p,q=o[3],o[8]
 local r=tonumber(k)
 local s,t=0,{'leased',r}
-${$AL}${$EK}${$GK}for x=1,#l do
-local y=EK+2*x-1
+${$AL}${$EL}${$GL}for x=1,#l do
+local y=EL+2*x-1
 local z,aa=o[y],o[y+1]
-local ab,ac,ad,ae,af,ag,ah=string.match(aa or'',GK)
+local ab,ac,ad,ae,af,ag,ah=string.match(aa or'',GL)
 if z or aa then
 s=s+1
 end
@@ -56,24 +56,24 @@ AL(t,tonumber(af),tonumber(ah)+tonumber(ai))
 end
 o[y]=m[2*x]
 end
-${$FD}if s>0 then
+${$FE}if s>0 then
 return#t==2+2*#l and t or{'known'}
-elseif FD(p,true)then
+elseif FE(p,true)then
 return{'not_plain'}
 end
-${$JO}local u,v=JO(q or'')
-${$JQ}local w,x=v-r,JQ(q or'',r)
+${$JP}local u,v=JP(q or'')
+${$JR}local w,x=v-r,JR(q or'',r)
 if x then
 w=0
-${$JP}${$JR}AL(m,'~wake',JR(r,e,q))
+${$JQ}${$JS}AL(m,'~wake',JS(r,e,q))
 end
 if x and f~=''and redis.call('EXISTS',a)==0 then
 local function y()
 return k
 end
 o[8]=false
-${$GN}${$EL}${$JP}${$JR}${$EY}${$JS}${$EZ}local z=
-EZ(b,c,l,{o},n,g,'',f,j,y,nil,m)
+${$GO}${$EM}${$JQ}${$JS}${$EZ}${$JT}${$FA}local z=
+FA(b,c,l,{o},n,g,'',f,j,y,nil,m)
 if z then
 for ad=5,#z,5 do
 AL(t,z[ad],z[ad+1])
@@ -81,9 +81,9 @@ end
 return t
 end
 end
-${$FG}return FG(a,c,l,m)and{'ok',w}or{'not_plain'}
+${$FH}return FH(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "0834808069563d6827dbd2cd6d805cffe48eb344",
-  keyLockingSha1: "fe39c412a7c85ea38dcbb02561a5b8b1411ef900",
+  sha1: "30cda77a68db05b40f2e32cbd6097f2e0bb63bfb",
+  keyLockingSha1: "b35d2932dd506408539f312548d589ccf85781bf",
 };

@@ -4,14 +4,14 @@ import type { Script } from "../kernel/transport.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
-import { $FY } from "./parts/first-line.gen.ts";
-import { $FZ } from "./parts/read-first-lines.gen.ts";
-import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
-import { $EX } from "./parts/plain.gen.ts";
-import { $FC, $FD, $FF, $FG } from "./parts/plain-stride.gen.ts";
-import { $FE } from "./parts/store-alone.gen.ts";
-import { $FH } from "./parts/any-known.gen.ts";
-import { $JQ } from "./parts/nobody-awake.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $GA } from "./parts/read-first-lines.gen.ts";
+import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $EY } from "./parts/plain.gen.ts";
+import { $FD, $FE, $FG, $FH } from "./parts/plain-stride.gen.ts";
+import { $FF } from "./parts/store-alone.gen.ts";
+import { $FI } from "./parts/any-known.gen.ts";
+import { $JR } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -24,11 +24,11 @@ local e=ARGV[3]
 local f=ARGV
 local g=3
 ${$AI}${$AJ}local h=AJ(c)
-${$EX}${$FC}if not EX then
+${$EY}${$FD}if not EY then
 return{'not_plain'}
-elseif#f==g+FC and e=='1'then
+elseif#f==g+FD and e=='1'then
 local i,j=f[g+1],f[g+2]
-${$FE}local k=FE(b,i,j,h)
+${$FF}local k=FF(b,i,j,h)
 if k then
 return k
 elseif redis.call('LPUSH',a,i)>1 then
@@ -36,27 +36,27 @@ return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m,n=tonumber(h),tonumber(string.match(l[2]or'',';p=(%d+)')or 0)
-${$JO}${$JQ}if n==1 or n>m or not JQ(l[1]or'',m)then
+${$JP}${$JR}if n==1 or n>m or not JR(l[1]or'',m)then
 return{'ok',-1,-1}
 end
-${$JP}${$JR}redis.pcall('HSET',b,'~wake',JR(m,d,l[1]))
+${$JQ}${$JS}redis.pcall('HSET',b,'~wake',JS(m,d,l[1]))
 return{'ok',-1,0}
 end
-${$FF}local i,j=FF(f,g,h)
-${$FY}${$FZ}local k=i and FZ(b,{'~set','~wake',unpack(i)})
-${$FD}${$FH}if not i or FH(k,i)or FD(k['~set'],true)then
+${$FG}local i,j=FG(f,g,h)
+${$FZ}${$GA}local k=i and GA(b,{'~set','~wake',unpack(i)})
+${$FE}${$FI}if not i or FI(k,i)or FE(k['~set'],true)then
 return{'not_plain'}
 end
 local l=tonumber(h)
-${$JO}local m,n=JO(k['~wake'])
+${$JP}local m,n=JP(k['~wake'])
 local o=n-l
-${$JQ}if JQ(k['~wake'],l)then
+${$JR}if JR(k['~wake'],l)then
 o=0
-${$AL}${$JP}${$JR}AL(j,'~wake',JR(l,d,k['~wake']))
+${$AL}${$JQ}${$JS}AL(j,'~wake',JS(l,d,k['~wake']))
 end
-${$FG}return FG(a,b,i,j)and{'ok',0,o}or{'not_plain'}
+${$FH}return FH(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "6194e78b29a7951d49581d0d12560a0279dcbc2b",
-  keyLockingSha1: "90c6373842fae9c80cb3ac2a6545ef5ddf57bc36",
+  sha1: "dde6f95d1949159198c03878fa5ece9b7685b3c7",
+  keyLockingSha1: "e86de992a670f66c8a9290a4cf74291762186063",
 };

@@ -3,12 +3,12 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
-import { $FY } from "./parts/first-line.gen.ts";
-import { $FZ } from "./parts/read-first-lines.gen.ts";
-import { $EX } from "./parts/plain.gen.ts";
-import { $FC, $FD, $FF, $FG } from "./parts/plain-stride.gen.ts";
-import { $FE } from "./parts/store-alone.gen.ts";
-import { $FH } from "./parts/any-known.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $GA } from "./parts/read-first-lines.gen.ts";
+import { $EY } from "./parts/plain.gen.ts";
+import { $FD, $FE, $FG, $FH } from "./parts/plain-stride.gen.ts";
+import { $FF } from "./parts/store-alone.gen.ts";
+import { $FI } from "./parts/any-known.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -20,25 +20,25 @@ local d=ARGV[2]
 local e=ARGV
 local f=2
 ${$AI}${$AJ}local g=AJ(c)
-${$EX}${$FC}if not EX then
+${$EY}${$FD}if not EY then
 return{'not_plain'}
-elseif#e==f+FC and d~='1'then
+elseif#e==f+FD and d~='1'then
 local h,i=e[f+1],e[f+2]
-${$FE}local j=FE(b,h,i,g)
+${$FF}local j=FF(b,h,i,g)
 if j then
 return j
 end
 redis.call('LPUSH',a,h)
 return{'ok',-1}
 end
-${$FF}local h,i=FF(e,f,g)
-${$FY}${$FZ}local j=h and FZ(b,{'~set',unpack(h)})
-${$FD}${$FH}if not h or FH(j,h)or FD(j['~set'],false)then
+${$FG}local h,i=FG(e,f,g)
+${$FZ}${$GA}local j=h and GA(b,{'~set',unpack(h)})
+${$FE}${$FI}if not h or FI(j,h)or FE(j['~set'],false)then
 return{'not_plain'}
 end
-${$FG}return FG(a,b,h,i)and{'ok',0}or{'not_plain'}
+${$FH}return FH(a,b,h,i)and{'ok',0}or{'not_plain'}
 `;
   },
-  sha1: "21982b75bb8bdb75f575851b960a43ce886abdbb",
-  keyLockingSha1: "23dbbe85b3bce5171d2ca63ad97057eaaa45e2be",
+  sha1: "830f4ef313e2d64073cf5d4931694cd6c2541cf0",
+  keyLockingSha1: "ab680a97f089e9fcf2afaaf3d5d92b26f4a518b4",
 };

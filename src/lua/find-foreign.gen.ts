@@ -3,8 +3,8 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $U } from "./parts/slot-names.gen.ts";
-import { $FY } from "./parts/first-line.gen.ts";
-import { $FZ } from "./parts/read-first-lines.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $GA } from "./parts/read-first-lines.gen.ts";
 
 export const findForeign: Script = {
   name: "findForeign",
@@ -42,7 +42,7 @@ i(q,r,(string.match(r,'^1;(%d+)')))
 end
 end
 end
-${$FY}${$FZ}local m=FZ(a,l)
+${$FZ}${$GA}local m=GA(a,l)
 for q,r in ipairs(k)do
 local s=m[l[q]]or''
 i(r,s,(string.match(s,'^1;%d+;(%d+)')))
@@ -50,6 +50,6 @@ end
 return g
 `;
   },
-  sha1: "24d28e3ad334314d64e2951132f4bed2e0d49608",
-  keyLockingSha1: "2dc6c05b2640b471d751e5cf2b3b3151eec2859a",
+  sha1: "8ffd4c5331a8b874d532190ee62aa548bb5e9746",
+  keyLockingSha1: "334c9155fa62885117444880f54ab4ba332a3a84",
 };

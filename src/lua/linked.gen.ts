@@ -11,6 +11,7 @@ export const linkedScripts: Readonly<Record<string, () => Promise<Script>>> = {
   settleAndDequeue: async () => (await import("./linked/settle-and-dequeue.gen.ts")).settleAndDequeue,
   settle: async () => (await import("./linked/settle.gen.ts")).settle,
   configure: async () => (await import("./linked/configure.gen.ts")).configure,
+  count: async () => (await import("./linked/count.gen.ts")).count,
   askFormer: async () => (await import("./linked/ask-former.gen.ts")).askFormer,
   findForeign: async () => (await import("./linked/find-foreign.gen.ts")).findForeign,
   ownSlots: async () => (await import("./linked/own-slots.gen.ts")).ownSlots,

@@ -2,13 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AI } from "./parts/int.gen.ts";
-import { $CZ } from "./parts/turn-of.gen.ts";
+import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
-import { $FJ, $FK } from "./parts/planned-writes.gen.ts";
-import { $CE } from "./parts/band.gen.ts";
-import { $CH } from "./parts/limited-group.gen.ts";
-import { $CG } from "./parts/read-score.gen.ts";
-import { $KF } from "./parts/lines.gen.ts";
+import { $FK, $FL } from "./parts/planned-writes.gen.ts";
+import { $CF } from "./parts/band.gen.ts";
+import { $CI } from "./parts/limited-group.gen.ts";
+import { $CH } from "./parts/read-score.gen.ts";
+import { $KG } from "./parts/lines.gen.ts";
 
 export const listLines: Script = {
   name: "listLines",
@@ -20,14 +20,14 @@ local d=redis.pcall('INFO','server')
 local e=redis.call('HSCAN',a,b,'MATCH','~o:*','COUNT',c)
 local f=type(d)=='string'and string.match(d,'run_id:(%w+)')or''
 local g,h={'ok',e[1],f},e[2]
-${$AI}${$CZ}${$AL}${$FJ}${$FK}${$CE}${$CH}${$CG}${$KF}for l=1,#h,2 do
-if not KF.parse_line(h[l+1]).hold then
+${$AI}${$DA}${$AL}${$FK}${$FL}${$CF}${$CI}${$CH}${$KG}for l=1,#h,2 do
+if not KG.parse_line(h[l+1]).hold then
 AL(g,string.sub(h[l],4))
 end
 end
 return g
 `;
   },
-  sha1: "fd1c245a89a3206b5069eef2e1870a8c295c10fe",
-  keyLockingSha1: "cd55c5df3b2ab1c88b1a101885bfc15cd95789d6",
+  sha1: "750f45bab5eaa0c49da115130e9115d7fed751d4",
+  keyLockingSha1: "89fe62293e52a00a4b78e6c3d2da23808c0ac916",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AL } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AQ } from "./parts/read.gen.ts";
 
@@ -27,9 +27,9 @@ h[2]=c
 end
 ${$AH}${$AQ}local i=AQ('HMGET',b,h)
 local j={'ok',f}
-${$AL}${$GA}for n=1,#g-1,2 do
+${$AL}${$GB}for n=1,#g-1,2 do
 local o=i[(n+1)/2]
-if GA(o)then
+if GB(o)then
 return{'newer_schema'}
 elseif o then
 AL(j,g[n],tonumber(g[n+1]))
@@ -39,6 +39,6 @@ end
 return j
 `;
   },
-  sha1: "721a99122fe35e5bd815d618ee3155b05a0ef0f7",
-  keyLockingSha1: "3eafd890711d5a61296fe2efab3a9faa947b71a2",
+  sha1: "8b4c7b173c262aacde6cbcf0a57eed7e6eb27b58",
+  keyLockingSha1: "9ebdf31eead49483852bcab8fb522a2c168c8722",
 };

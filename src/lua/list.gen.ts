@@ -3,31 +3,32 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DG } from "./parts/parse-named.gen.ts";
-import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $I } from "./parts/zset-of-state.gen.ts";
+import { $DH } from "./parts/parse-named.gen.ts";
+import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $I, $KR } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
-import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
-import { $GE, $GF } from "./parts/texts.gen.ts";
-import { $GL } from "./parts/parse-with.gen.ts";
-import { $CE } from "./parts/band.gen.ts";
-import { $CD, $CK } from "./parts/share.gen.ts";
-import { $CP } from "./parts/clock-fields.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
+import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
+import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GM } from "./parts/parse-with.gen.ts";
+import { $CF } from "./parts/band.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CQ } from "./parts/clock-fields.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/reversed.gen.ts";
 import { $AQ } from "./parts/read.gen.ts";
-import { $GH } from "./parts/has-payload.gen.ts";
-import { $CQ } from "./parts/parse-clock.gen.ts";
-import { $FY } from "./parts/first-line.gen.ts";
-import { $GI } from "./parts/without-payload.gen.ts";
-import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
-import { $GE_ } from "./parts/texts-later.gen.ts";
-import { $GA_ } from "./parts/newer-later.gen.ts";
-import { $GH_ } from "./parts/has-payload-later.gen.ts";
-import { $GL_ } from "./parts/parse-with-later.gen.ts";
+import { $GI } from "./parts/has-payload.gen.ts";
+import { $CR } from "./parts/parse-clock.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $GJ } from "./parts/without-payload.gen.ts";
+import { $KO, $KP } from "./parts/blocked.gen.ts";
+import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
+import { $GF_ } from "./parts/texts-later.gen.ts";
+import { $GB_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/has-payload-later.gen.ts";
+import { $GM_ } from "./parts/parse-with-later.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -63,10 +64,10 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
-local p={working=d,delayed=e,expiry=g,dead=h}
-${$C}${$DG}${$D}local q=D(l)
-${$GB}local r={working=GB.working,completed=GB.completed,rejected=GB.rejected}
-local s=r[i]or GB.waiting
+local p={working=d,delayed=e,blocked=e,expiry=g,dead=h}
+${$C}${$DH}${$D}local q=D(l)
+${$GC}local r={working=GC.working,completed=GC.completed,rejected=GC.rejected}
+local s=r[i]or GC.waiting
 local t='99999999999999999 -'
 ${$J}${$AI}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
@@ -74,13 +75,13 @@ return N(v,w,x)
 end
 return M(v,w,x)
 end
-${$CE}${$CD}${$CP}${$AP}${$CQ}local function v(w,x)
+${$CF}${$CE}${$CQ}${$AP}${$CR}local function v(w,x)
 local y,z,aa=string.match(w,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 y=tonumber(y)
 local ab=redis.call('HGET',f,'~fair')
 local ac={}
 local function ad()
-local ae=CQ(ab)
+local ae=CR(ab)
 local af,ag,ah
 if o=='1'then
 af=redis.call('LRANGE',a,AI(y),AI(y+x-1))
@@ -91,10 +92,10 @@ af=AP(redis.call('LRANGE',a,AI(-y-x),AI(-y-1)),1)
 ag,ah=y,1
 end
 local ai=ab and u(b,z,x)or{}
-local aj=9*CE+(ae.list_tag or(ae[0]or 0)+CD)
+local aj=9*CF+(ae.list_tag or(ae[0]or 0)+CE)
 local ak,al=1,1
 while#ac<x and(af[ak]or ai[al])do
-local am=ai[al]and tonumber(ai[al].score)-aj-ag*CD
+local am=ai[al]and tonumber(ai[al].score)-aj-ag*CE
 if af[ak]and not(am and(ah==1 and am<0 or ah==-1 and am>=0))then
 ac[#ac+1]={id=af[ak],from='list'}
 ak,ag=ak+1,ag+ah
@@ -134,12 +135,12 @@ end,
 #ac<x
 end
 local w={}
-${$CK}local function x(y)
+${$CL}local function x(y)
 local z=y.task
 if y.from~='list'or tonumber(z.ghosts or 0)==0 then
 return false
 end
-local aa=w[y.id]or CK(z)or redis.call('ZSCORE',e,y.id)
+local aa=w[y.id]or CL(z)or redis.call('ZSCORE',e,y.id)
 w[y.id]=true
 return aa
 end
@@ -170,8 +171,8 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$GC}${$GE}${$GF}${$GG}${$FY}${$GI}${$GC_}${$GE_}${$GG_}local function ah(ai)
-local aj=af and string.sub(ai.fixed,#GI(ai.fixed)+1)or''
+${$F}${$G}${$GD}${$GF}${$GG}${$GH}${$FZ}${$GJ}${$GD_}${$GF_}${$GH_}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#GJ(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
 string.find(ai.id,ad.text,1,true)
@@ -185,26 +186,27 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AL}${$GH}${$GH_}local function al(am)
+${$E}${$H}${$AL}${$GI}${$GI_}local function al(am)
 local an=am.task
-if ai==g and not aj and an.state==GB.rejected and an.reason~='cancelled'then
+if ai==g and not aj and an.state==GC.rejected and an.reason~='cancelled'then
 aj=true
 return true
 elseif
 an.state~=s
+or an.node_kind
 or not H(q,an,am.text)
 or x(am)
 or(ad and not ah(am))
 then
 return false
 elseif
-am.fixed==''and s==GB.waiting
-or not(GH(am.fixed)or am.fixed=='')
+am.fixed==''and s==GC.waiting
+or not(GI(am.fixed)or am.fixed=='')
 then
 am.left_alone=true
 return false
 end
-local ao,ap=GI(am.fixed),am.record or''
+local ao,ap=GJ(am.fixed),am.record or''
 local aq=ac(string.sub(am.fixed,#ao+1))
 z=z+#ao+#aq+#ap
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
@@ -226,8 +228,11 @@ end
 end
 return ap
 end
-${$K}local function an(ao,ap)
+${$K}${$KO}${$KP}${$KR}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
+if ai==e then
+aq,ar=KR(i)
+end
 local function as(at)
 if o=='1'then
 local au=ar and K(ar)or t
@@ -252,7 +257,7 @@ end
 local ao=l==''and i~='completed'
 ${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
 local aq,ar=j,A
-${$B}${$GA}${$GD}${$GJ}${$GL}${$P}${$Q}${$GD_}${$GA_}${$GJ_}${$GL_}while ar>0 do
+${$B}${$GB}${$GE}${$GK}${$GM}${$P}${$Q}${$GE_}${$GB_}${$GK_}${$GM_}while ar>0 do
 local as,at,au
 if i=='pending'then
 local av=o=='1'and t or K()
@@ -279,6 +284,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "a6b18d14fcd961b6d40a85eb5f9b8379949f27cc",
-  keyLockingSha1: "2ea1d06208fee4e20dc7c0b77f4f7089803b640b",
+  sha1: "e5e0ed8b953f17b4ffd57fe4109473357bff0427",
+  keyLockingSha1: "6c4c7aafad026a49931f5941c06f1fa6b828be61",
 };

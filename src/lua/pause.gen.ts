@@ -2,13 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AI } from "./parts/int.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
-import { $DM } from "./parts/newer-settings.gen.ts";
-import { $GA_ } from "./parts/newer-later.gen.ts";
+import { $DN } from "./parts/newer-settings.gen.ts";
+import { $GB_ } from "./parts/newer-later.gen.ts";
 
 export const pause: Script = {
   name: "pause",
@@ -17,7 +17,7 @@ export const pause: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 local d=redis.call('HGET',a,'~set')or'1'
-${$GA}${$DM}${$GA_}if DM(d)then
+${$GB}${$DN}${$GB_}if DN(d)then
 return{'newer_schema'}
 end
 ${$AI}${$AJ}${$AK}local e,f=tonumber(string.match(d,';p=(%d+)')or 0),AK(b)+tonumber(c)
@@ -28,6 +28,6 @@ d=string.gsub(d,';p=%d+','')..';p='..AI(f)
 ${$AT}${$AV}return AV(a,{'~set',d,'~wake',''})or{'ok'}
 `;
   },
-  sha1: "25a0b5d3a9df5aac63794681379b4b47a749512f",
-  keyLockingSha1: "6239ebe48873e9d8d7b2bec724aab3ceb8a0de15",
+  sha1: "157e114e9b3657063099ee8ed8352a16d294bcaa",
+  keyLockingSha1: "f295768a873a936d01c69d1c3dd3a5946d024b40",
 };

@@ -3,47 +3,47 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DG } from "./parts/parse-named.gen.ts";
-import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $I } from "./parts/zset-of-state.gen.ts";
+import { $DH } from "./parts/parse-named.gen.ts";
+import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $I, $KR } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
-import { $CZ } from "./parts/turn-of.gen.ts";
+import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
-import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
-import { $GE, $GF } from "./parts/texts.gen.ts";
-import { $GL } from "./parts/parse-with.gen.ts";
-import { $R, $FQ, $S } from "./parts/place-after.gen.ts";
-import { $FN, $FO } from "./parts/clear-plan.gen.ts";
-import { $DI, $DL } from "./parts/setting-names.gen.ts";
-import { $FP } from "./parts/read-settings.gen.ts";
-import { $HD } from "./parts/max-plan-leases.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
+import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
+import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GM } from "./parts/parse-with.gen.ts";
+import { $R, $FR, $S } from "./parts/place-after.gen.ts";
+import { $FO, $FP } from "./parts/clear-plan.gen.ts";
+import { $DJ, $DM } from "./parts/setting-names.gen.ts";
+import { $FQ } from "./parts/read-settings.gen.ts";
+import { $HE } from "./parts/max-plan-leases.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
 import { $AN } from "./parts/add.gen.ts";
-import { $BZ } from "./parts/note-event.gen.ts";
-import { $FJ, $FK } from "./parts/planned-writes.gen.ts";
-import { $GM, $GO } from "./parts/letters.gen.ts";
-import { $GN } from "./parts/join-record.gen.ts";
-import { $GR } from "./parts/bare-record.gen.ts";
-import { $GS } from "./parts/forget-task.gen.ts";
-import { $T, $T_ } from "./parts/erase.gen.ts";
-import { $CE } from "./parts/band.gen.ts";
-import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
-import { $CD, $CK } from "./parts/share.gen.ts";
-import { $CY, $DA, $X, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
-import { $CH } from "./parts/limited-group.gen.ts";
-import { $CJ } from "./parts/limited-later.gen.ts";
-import { $DQ } from "./parts/parse-rate.gen.ts";
-import { $DR } from "./parts/measure-rate.gen.ts";
+import { $CA } from "./parts/note-event.gen.ts";
+import { $FK, $FL } from "./parts/planned-writes.gen.ts";
+import { $GN, $GP } from "./parts/letters.gen.ts";
+import { $GO } from "./parts/join-record.gen.ts";
+import { $GS } from "./parts/bare-record.gen.ts";
+import { $GT } from "./parts/forget-task.gen.ts";
+import { $T, $T_, $GT_ } from "./parts/erase.gen.ts";
+import { $CF } from "./parts/band.gen.ts";
+import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
+import { $CI } from "./parts/limited-group.gen.ts";
+import { $CK } from "./parts/limited-later.gen.ts";
+import { $DR } from "./parts/parse-rate.gen.ts";
+import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
-import { $CL, $CM } from "./parts/count-stuck.gen.ts";
-import { $AB, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
-import { $DB, $DD, $DE, $DF } from "./parts/remove-from-fair.gen.ts";
+import { $CM, $CN } from "./parts/count-stuck.gen.ts";
+import { $AB, $CP, $CS, $FM } from "./parts/set-timer.gen.ts";
+import { $DC, $DE, $DF, $DG } from "./parts/remove-from-fair.gen.ts";
 import { $AC } from "./parts/refund.gen.ts";
-import { $CG } from "./parts/read-score.gen.ts";
+import { $CH } from "./parts/read-score.gen.ts";
 import { $AM } from "./parts/sorted-keys.gen.ts";
-import { $CP } from "./parts/clock-fields.gen.ts";
-import { $AF, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
+import { $CQ } from "./parts/clock-fields.gen.ts";
+import { $AF, $CD, $FS, $FJ, $FN, $FU } from "./parts/write-groups.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
@@ -53,32 +53,34 @@ import { $AQ } from "./parts/read.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
 import { $AW } from "./parts/queue-keys.gen.ts";
-import { $AX, $AY, $EP, $AZ, $BE } from "./parts/new-batch.gen.ts";
-import { $GH } from "./parts/has-payload.gen.ts";
-import { $CN } from "./parts/parse-group.gen.ts";
-import { $CQ } from "./parts/parse-clock.gen.ts";
-import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
-import { $FY } from "./parts/first-line.gen.ts";
-import { $HH } from "./parts/score-when-due.gen.ts";
-import { $FV } from "./parts/default-result-ttl.gen.ts";
-import { $FW } from "./parts/default-dead-ttl.gen.ts";
-import { $KE } from "./parts/holds.gen.ts";
-import { $KF } from "./parts/lines.gen.ts";
-import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HJ_, $KL, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $AX, $AY, $EQ, $AZ, $BE } from "./parts/new-batch.gen.ts";
+import { $GI } from "./parts/has-payload.gen.ts";
+import { $CO } from "./parts/parse-group.gen.ts";
+import { $CR } from "./parts/parse-clock.gen.ts";
+import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $HI } from "./parts/score-when-due.gen.ts";
+import { $FW } from "./parts/default-result-ttl.gen.ts";
+import { $FX } from "./parts/default-dead-ttl.gen.ts";
+import { $GX } from "./parts/settlement.gen.ts";
+import { $KF } from "./parts/holds.gen.ts";
+import { $KG } from "./parts/lines.gen.ts";
+import { $FQ_ } from "./parts/read-settings-later.gen.ts";
+import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
+import { $Y_, $HK_, $KQ, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
-import { $AF_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
-import { $GE_ } from "./parts/texts-later.gen.ts";
-import { $GA_ } from "./parts/newer-later.gen.ts";
-import { $GH_ } from "./parts/has-payload-later.gen.ts";
-import { $GL_ } from "./parts/parse-with-later.gen.ts";
+import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
+import { $KO, $KP } from "./parts/blocked.gen.ts";
+import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
+import { $GF_ } from "./parts/texts-later.gen.ts";
+import { $GB_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/has-payload-later.gen.ts";
+import { $GM_ } from "./parts/parse-with-later.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..CZ(b,d,e),'('..b..'!'
+local f,g='('..DA(b,d,e),'('..b..'!'
 local h={}
 local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AI(A))
 for m,n in ipairs(i)do
@@ -106,130 +108,138 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$AW}local n=AW(a,b,c,d,nil,e,f,g,h)
 ${$AI}${$AJ}${$AK}local o,p=AK(i),tonumber(k)
-${$C}${$DG}${$D}local q=D(m)
-${$GB}local r=j=='completed'and GB.completed
-or j=='rejected'and GB.rejected
-or GB.waiting
-local s=r~=GB.waiting
-local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CZ}${$O}${$AL}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$R}${$FN}${$FO}${$DI}${$DL}${$FP}${$FQ}${$HD}${$S}${$AG}${$AN}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$X}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$Y}${$CL}${$AB}${$DB}${$AC}${$CG}${$AM}${$CM}${$CO}${$CP}${$CR}${$FL}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$DD}${$DE}${$DF}${$HH}${$FV}${$FW}${$HJ}${$KE}${$KF}${$FP_}${$CS_}${$Y_}${$HJ_}${$AC_}${$AF_}${$T_}${$KL}${$FI_}${$HJ__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function u(v,w)
-local x=v==b and q.group
-local y,z=
+n.blocked=e
+${$KO}${$KP}${$KR}local q,r=KR(j)
+if j=='blocked'then
+${$HE}p=math.min(p,HE)
+end
+${$C}${$DH}${$D}local s=D(m)
+${$GC}local t=j=='completed'and GC.completed
+or j=='rejected'and GC.rejected
+or GC.waiting
+local u=t~=GC.waiting
+local v={'ok',0,'',0}
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DA}${$O}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$P}${$Q}${$R}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FR}${$HE}${$S}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$DC}${$AC}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$DE}${$DF}${$DG}${$HI}${$FW}${$FX}${$HK}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HK_}${$AC_}${$AF_}${$T_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$GT_}local function w(x,y)
+local z=x==b and s.group
+local aa,ab=
 {},
-x and O(c,q.group,w)or M(
-v,
-w,
+z and O(c,s.group,y)or M(
+x,
+y,
 A,
-v==h and q.ended_before
+x==h and s.ended_before or x==e and r
 )
-local aa=P(f,z,function(aa,ab)
-local ac=aa.task
-if#y==p then
+local ac=P(f,ab,function(ac,ad)
+local ae=ac.task
+if#aa==p then
 return true
-elseif not s and not(GH(aa.fixed)and(v==e or CK(ac)))then
-aa.left_alone=true
-elseif ac.state==r and H(q,ac,aa.text)then
-aa.number=ab
-y[#y+1]=aa
+elseif not u and not(GI(ac.fixed)and(x==e or CL(ae)))then
+ac.left_alone=true
+elseif ae.state==t and H(s,ae,ac.text)then
+ac.number=ad
+aa[#aa+1]=ac
 end
 end)
-local ab,ac={},nil
-local ad
-ad,aa=S(n,o,y,aa,function(ae,af,ag,ah)
-if s then
-for al,am in ipairs(af)do
-T(ae,am,ag[al])
+local ad,ae={},nil
+local af
+af,ac=S(n,o,aa,ac,function(ag,ah,ai,aj)
+if u then
+for an,ao in ipairs(ah)do
+T(ag,ao,ai[an])
 end
-return FT(ae)
+return FU(ag)
 end
-CS(ae,v~=e and ag or{})
-for al,am in ipairs(af)do
-if v~=e then
-AC(ae,am,ag[al],v,ab[am]or y[ah+al].score)
+CT(ag,x~=e and ai or{})
+for an,ao in ipairs(ah)do
+if x~=e then
+AC(ag,ao,ai[an],x,ad[ao]or aa[aj+an].score)
 end
-HJ(ae,am,ag[al],'','rejected','cancelled')
+HK(ag,ao,ai[an],'','rejected','cancelled')
 end
-ae.move_up_limit=1
-DF(ae)
-local ai=FT(ae)
-AO('ZREM',v,ai and{}or af)
-local aj=ai and{}or FJ(ae,'ZADD fair XX')
-for an=1,#aj,2 do
-ab[aj[an+1]]=aj[an]
-ac=math.min(ac or math.huge,tonumber(aj[an]))
+ag.move_up_limit=1
+DG(ag)
+local ak=FU(ag)
+AO('ZREM',x,ak and{}or ah)
+local al=ak and{}or FK(ag,'ZADD fair XX')
+for ap=1,#al,2 do
+ad[al[ap+1]]=al[ap]
+ae=math.min(ae or math.huge,tonumber(al[ap]))
 end
-return ai
+return ak
 end)
-if not aa then
-return ad
+if not ac then
+return af
 end
-local ae=ac and K(AI(ac))or R(z,aa,w)
-t[2],t[3],t[4]=ad,ae,Q(z,aa)
+local ag=ae and K(AI(ae))or R(ab,ac,y)
+v[2],v[3],v[4]=af,ag,Q(ab,ac)
 end
-${$AX}${$AY}${$EP}${$AZ}${$BE}local function v()
-local w=FQ(n,o)
-if not w then
+${$AX}${$AY}${$EQ}${$AZ}${$BE}local function x()
+local y=FR(n,o)
+if not y then
 return{'newer_schema'},nil
 end
-local x,y,z={},AX(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,AI(HD))or{})do
-x[ad]={id=ae}
+local z,aa,ab={},AX(0,0),{}
+for af,ag in ipairs(redis.call('RPOP',a,AI(HE))or{})do
+z[af]={id=ag}
 end
-local aa=t[2]
-local ab=P(f,x,function(ab)
-if aa==p then
+local ac=v[2]
+local ad=P(f,z,function(ad)
+if ac==p then
 return true
 end
-local ac=AY(y,ab.id,ab.fixed,ab.record)
-if not AZ(y,ac,ab)then
-aa,ac.written=aa+1,true
-HJ(w,ab.id,ac.task,'','rejected','cancelled')
+local ae=AY(aa,ad.id,ad.fixed,ad.record)
+if not AZ(aa,ae,ad)then
+ac,ae.written=ac+1,true
+HK(y,ad.id,ae.task,'','rejected','cancelled')
 end
 end)
-local ac=FT(w)
-for ag=#x,1,-1 do
-AL(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
+local ae=FU(y)
+for ai=#z,1,-1 do
+AL(ab,(ae or ai>ad or z[ai].left_alone)and z[ai].id or nil)
 end
-AO('RPUSH',a,z)
-if ac then
-return t[2]==0 and ac,nil
+AO('RPUSH',a,ab)
+if ae then
+return v[2]==0 and ae,nil
 end
-BE(y,f)
-local ad=ab==#x
-local ae=#z<#x and not(ad and#x<HD)
-t[2],t[3]=aa,ae and'pending '..K()or''
-t[4]=ae and 0 or Q(x,ab)
-return nil,ae and ad
+BE(aa,f)
+local af=ad==#z
+local ag=#ab<#z and not(af and#z<HE)
+v[2],v[3]=ac,ag and'pending '..K()or''
+v[4]=ag and 0 or Q(z,ad)
+return nil,ag and af
 end
 if j~='pending'then
-${$I}local w=I(n,j,q)
-return u(w,l~=''and l or K(w==h and q.ended_from))or t
+${$I}local y=I(n,j,s)
+return w(
+y,
+l~=''and l or K(y==h and s.ended_from or y==e and q)
+)or v
 end
-local w,x=string.match(l,'^(%a+) (.+)$')
-if not w then
-w,x='pending',K()
+local y,z=string.match(l,'^(%a+) (.+)$')
+if not y then
+y,z='pending',K()
 if redis.call('HEXISTS',f,'~fair')==1 then
-w='limited'
+y='limited'
 end
 end
-local y,z=nil,m==''
-if w~='pending'then
-y=u(w=='limited'and d or b,x)
-if t[3]~=''then
-t[3]=w..' '..t[3]
-elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..K()
+local aa,ab=nil,m==''
+if y~='pending'then
+aa=w(y=='limited'and d or b,z)
+if v[3]~=''then
+v[3]=y..' '..v[3]
+elseif y=='limited'or ab then
+v[3]=(y=='limited'and'fair 'or'pending ')..K()
 end
-return y or t
+return aa or v
 end
-for ad=1,math.ceil(p/HD)do
-if z and not y and t[2]<p then
-y,z=v()
+for af=1,math.ceil(p/HE)do
+if ab and not aa and v[2]<p then
+aa,ab=x()
 end
 end
-return y or t
+return aa or v
 `;
   },
-  sha1: "11ccf1f5609008536b66565ccb4a5a335fcf7b80",
-  keyLockingSha1: "d2357bd78051cb1c23ae442be37cd1bc15d53c71",
+  sha1: "13fafa5372b400d0e9706fb0fb779a0094c9d0d7",
+  keyLockingSha1: "aa3fbe248672c33a5ca551b005a34ae64192ca24",
 };

@@ -3,12 +3,12 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
-import { $BX, $BY } from "./parts/earlier-answer.gen.ts";
+import { $BY, $BZ } from "./parts/earlier-answer.gen.ts";
 
 export const putSchedule: Script = {
   name: "putSchedule",
@@ -24,7 +24,7 @@ local h=ARGV[5]
 local i=ARGV[6]
 local j=ARGV[7]
 local k=redis.call('HGET',b,'.'..f)or''
-${$GA}if GA(k)then
+${$GB}if GB(k)then
 return{'newer_schema'}
 end
 ${$AI}${$AJ}${$AK}local function l()
@@ -33,11 +33,11 @@ return{'changed',AK(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$BX}m,n=BX(c,e)
+${$BY}m,n=BY(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$AG}${$BY}BY(c,n,e,'refused')
+${$AG}${$BZ}BZ(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -63,13 +63,13 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$AG}${$BY}BY(c,n,e,m)
+${$AG}${$BZ}BZ(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "d8a4ee08bced027418c5c50b9edfd80023e15b7b",
-  keyLockingSha1: "2049144437603c47fd713f49b788a0647c5ed274",
+  sha1: "516fe06c903dd2c6267d6903399c32eb5fb6ae4c",
+  keyLockingSha1: "ee99baaa7f6c9af1700ee41ad94114e773423308",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AL } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
 
 export const renameKeys: Script = {
   name: "renameKeys",
@@ -38,7 +38,7 @@ local ab=KEYS[28]
 local ac=ARGV[1]
 local ad=redis.pcall('GET',g)
 if type(ad)=='string'then
-${$GA}if GA(ad)then
+${$GB}if GB(ad)then
 return{'newer_schema'}
 elseif not string.find(ad,'^1;')then
 redis.call('HLEN',g)
@@ -94,6 +94,6 @@ redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
 return{'ok',tonumber((string.match(ad,'^1;(%d+)$')))}
 `;
   },
-  sha1: "6087a611cc1ced0e01e405b4a65fd6e6e9dd60cc",
-  keyLockingSha1: "441286c208313d36d62d83cdbf7dc1bfd88cce82",
+  sha1: "267820ba019fa2a8a820a0a03eae3dc870886fa0",
+  keyLockingSha1: "d27f09e0907897c551e7ad90a1493387fc180cb5",
 };

@@ -6,7 +6,7 @@ import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
-import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
+import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -16,14 +16,14 @@ local b=ARGV[1]
 local c=ARGV[2]
 ${$AI}${$AJ}${$AK}local d=AK(b)
 local e=redis.call('HGET',a,'~wake')
-${$JO}local f,g,h=JO(e)
+${$JP}local f,g,h=JP(e)
 if d>=f and d<f+tonumber(c)then
 return{'ok',0}
 end
-${$AT}${$AV}${$JP}${$JR}local i=AV(a,{'~wake',JR(d,math.max(tonumber(c),h),e)})
+${$AT}${$AV}${$JQ}${$JS}local i=AV(a,{'~wake',JS(d,math.max(tonumber(c),h),e)})
 return{'ok',i and 0 or 1}
 `;
   },
-  sha1: "120dea0a16bf96e9050007f6fec53106b55463c6",
-  keyLockingSha1: "aec600463d1932e9d9bb1722863b7e88968f435f",
+  sha1: "9f7b9eb1e600eb02a036fccd8372f9aaba4610e3",
+  keyLockingSha1: "3c010af3c452fce0c48a4fb3ea7b32eb97920441",
 };

@@ -14,7 +14,15 @@ export type FoundTask = ListedTask & {
 };
 
 /** Where a search goes, one after the other: first where an operator looks. Cancelled tasks are no dead letters. */
-export const SEARCHED = ["rejected", "working", "pending", "delayed", "completed", "cancelled"] as const;
+export const SEARCHED = [
+  "rejected",
+  "working",
+  "pending",
+  "delayed",
+  "blocked",
+  "completed",
+  "cancelled",
+] as const;
 
 /** The tasks in one state, or the cancelled ones. */
 export type Searched = (typeof SEARCHED)[number];

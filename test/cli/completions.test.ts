@@ -54,7 +54,7 @@ test("the completions of fish have each command, each option, and the choices", 
     "complete -c sluice -n __fish_use_subcommand -f -a redrive -d 'make dead letters pending again'\n",
   );
   expect(out).toContain(
-    "-n '__fish_seen_subcommand_from ls' -l state -x -a 'pending delayed working completed rejected dead'",
+    "-n '__fish_seen_subcommand_from ls' -l state -x -a 'pending delayed blocked working completed rejected dead'",
   );
   expect(out).toContain("-n '__fish_seen_subcommand_from completions' -f -a zsh\n");
   for (const line of out.trim().split("\n"))

@@ -5,7 +5,10 @@ import { listen } from "../../src/deploy/process/node-listener.ts";
 import { Operator, Queue, type QueueOptions, Schedules } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/kernel/transport.ts";
+import { flows } from "../../src/http/flows/index.ts";
 import { operations } from "../../src/http/operations/index.ts";
+import { order } from "../../src/open/order/index.ts";
+import { debounce } from "../../src/features/debounce/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -81,7 +84,7 @@ async function deploy(): Promise<Deployment> {
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
     SLUICE_TOKENS: JSON.stringify(tokens),
   };
-  const worker = sluice({ deepSweep, operations });
+  const worker = sluice({ deepSweep, operations, order, debounce, flows });
   const work = new PendingWork();
   const answer = (request: Request) => worker.fetch(request, env, { waitUntil: work.add });
   const { port } = await listen(answer, { port: 0, hostname: "127.0.0.1" });

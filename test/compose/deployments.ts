@@ -9,6 +9,7 @@ import {
   type QueueCounts,
   type TaskInfo,
 } from "../../src/index.ts";
+import { order } from "../../src/open/order/index.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { QUEUE } from "../support/rig.ts";
 import {
@@ -43,6 +44,7 @@ export function deploymentOf(given: Given): ServiceOptions {
     tracing,
     logger,
     ...(given.dashboard && { dashboard }),
+    ...(declaration.order && { order }),
     consumers: [declared.consumer((task) => handler(task), { concurrency })],
     async fetch(request, { queue }) {
       const { pathname } = new URL(request.url);

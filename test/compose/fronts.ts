@@ -1,4 +1,6 @@
 import { operations } from "../../src/http/operations/index.ts";
+import { order } from "../../src/open/order/index.ts";
+import { debounce } from "../../src/features/debounce/index.ts";
 import { createClient } from "../../src/client/index.ts";
 import { linked } from "../../src/features/linked/index.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -70,6 +72,8 @@ async function server(rig: Rig, { declaration, prefix, tracing }: Given, wake: W
   const { offload } = options;
   const app = createApp({
     operations,
+    order,
+    debounce,
     transport: rig.transport,
     tokens,
     prefix,
@@ -78,7 +82,7 @@ async function server(rig: Rig, { declaration, prefix, tracing }: Given, wake: W
     wake: { wake },
   });
   const ask = asker((request) => app.fetch(request));
-  const other = createApp({ operations, transport: { send: rig.transport.send }, tokens, prefix });
+  const other = createApp({ operations, order, transport: { send: rig.transport.send }, tokens, prefix });
   const path = `/v1/queues/${QUEUE}`;
   const json = {
     settings,

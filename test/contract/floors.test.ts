@@ -109,7 +109,7 @@ const floors: Record<string, readonly string[]> = {
   ],
   "src/http": [...opened, "src/deploy/declared"],
   // The page, and the routes that serve it, which are loaded only where it is on.
-  "src/dashboard": [...base, "src/kernel", "src/operate", "src/http"],
+  "src/dashboard": [...base, "src/kernel", "src/operate", "src/http", "src/features/flows/graph/index.ts"],
   "src/config.ts": [...opened, "src/redis-variables.ts", "src/http/auth"],
   // Queues that are declared in one place.
   "src/deploy/declared": [...opened, "src/redis-variables.ts", "src/drain"],

@@ -14,6 +14,7 @@ import type { DefinedOptions } from "../../src/open/definition.ts";
 import type { QueueOptions } from "../../src/open/options.ts";
 import { openTelemetry } from "../../src/features/tracing/open-telemetry.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
+import { order } from "../../src/open/order/index.ts";
 import { linked } from "../../src/features/linked/index.ts";
 import { offload as offloading } from "../../src/features/offload/offload.ts";
 import { toConsole } from "../../src/log/logger.ts";
@@ -110,7 +111,7 @@ test("an operator and schedules have the options of the service and the declarat
 async function optionsInRequest(options: Parameters<typeof optionsOfRequests>[0]) {
   let found: ReturnType<ReturnType<typeof optionsOfRequests>> | undefined;
   const app = new Hono<Variables>().get("/", (c) => {
-    found = optionsOfRequests(options, toConsole)(c as RequestContext);
+    found = optionsOfRequests(options, toConsole, linked)(c as RequestContext);
     return c.body(null);
   });
   await app.request("/");
@@ -149,7 +150,7 @@ test("a queue of a deployment has each option of the deployment and its declarat
   };
   const service = new Service(
     env,
-    { queues: [emails], tracing, offload: () => offload },
+    { queues: [emails], order, tracing, offload: () => offload },
     { transport: () => transport, budget: "10s", afterResponse: "any", coalesce: "in-flight" },
   );
   const { now: _, wake: __, onDeadLetter: ___, layer: ____, ...declared } = every;

@@ -5,6 +5,9 @@ import type { ServiceOptions } from "../../src/deploy/options.ts";
 import { docs } from "../../src/http/docs/index.ts";
 import { operations } from "../../src/http/operations/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
+import { debounce } from "../../src/features/debounce/index.ts";
+import { defineQueue } from "../../src/index.ts";
+import { order } from "../../src/open/order/index.ts";
 import { testDeployment } from "../../src/testing/index.ts";
 
 // The same app as each platform has it. Which code is in its bundle: test/contract/bundle.test.ts.
@@ -59,10 +62,55 @@ test.each([
   ["docs", "docs"],
   ["operations", "operations"],
   ["deepSweep", "deep-sweep"],
+  ["order", "order"],
+  ["debounce", "debounce"],
 ])("a Worker refuses %s: true, and names the import to write", (name, entry) => {
   // @ts-expect-error: it does not compile either.
   expect(() => cloudflare({ dashboard: true, docs: true, operations: true, deepSweep: true })).toThrow();
+  // @ts-expect-error: nor these.
+  expect(() => cloudflare({ order: true, debounce: true })).toThrow();
   expect(() => cloudflare({ [name]: true })).toThrow(`import { ${name} } from "sluice-queue/${entry}"`);
+});
+
+describe("strict order and debounce", () => {
+  const ledger = defineQueue("ledger", { order: "strict" });
+  const consumers = [ledger.consumer(() => {})];
+  const enqueued = async (test: ReturnType<typeof deployed>, body: object) => {
+    const headers = { authorization: `Bearer ${test.token}`, "content-type": "application/json" };
+    const path = "/v1/queues/ledger/tasks";
+    return test.fetch(path, { method: "POST", headers, body: JSON.stringify({ payload: 1, ...body }) });
+  };
+  const debounced = { group: "a", singleton: { key: "one", while: "waiting" } };
+
+  test("are on where bundles load code on demand, and in a Worker if their code is given", async () => {
+    for (const test of [
+      deployed("vercel", { consumers }),
+      deployed("cloudflare", { consumers, order, debounce }),
+    ]) {
+      expect((await enqueued(test, debounced)).status).toBe(201);
+      expect((await enqueued(test, { group: "a" })).status).toBe(201);
+      await test.advance("1m");
+      expect(await test.queue(ledger).counts()).toMatchObject({ pending: 0, working: 0, delayed: 0 });
+    }
+  });
+
+  test("are refused without, with the import to write", async () => {
+    for (const deployment of [
+      () => deployed("cloudflare", { consumers }),
+      () => deployed("vercel", { consumers, order: false }),
+    ])
+      expect(deployment).toThrow(
+        'consumers[0] must not have order: "strict" without the option order: import { order } from',
+      );
+    for (const test of [deployed("cloudflare"), deployed("vercel", { debounce: false })]) {
+      const refused = await enqueued(test, debounced);
+      expect(refused.status).toBe(501);
+      expect(((await refused.json()) as { detail: string }).detail).toContain(
+        'import { debounce } from "sluice-queue/debounce"',
+      );
+      expect((await enqueued(test, {})).status).toBe(201);
+    }
+  });
 });
 
 test("the own fetch of a deployment gets the paths of the documentation if that is off", async () => {

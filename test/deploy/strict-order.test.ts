@@ -81,7 +81,7 @@ test("its own methods need the linked transport, and say so", async () => {
   await applyQueues(rig.transport, [ledger]);
   const tasks = [{ payload: 1, group: "a" }];
   const own = defineQueue("emails", { order: "strict", transport: () => rig.transport });
-  await expect(own.enqueueMany(tasks)).rejects.toThrow("or the transport linked(…) of sluice-queue/linked");
+  await expect(own.enqueueMany(tasks)).rejects.toThrow("linked(transport), or the option order or flows");
   const ordered = defineQueue("emails", { order: "strict", transport: () => linked(rig.transport) });
   expect(await ordered.enqueueMany(tasks)).toMatchObject([{ created: true }]);
   // A producer with another transport does not know what the declaration forbids.

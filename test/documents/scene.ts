@@ -1,4 +1,6 @@
 import { operations } from "../../src/http/operations/index.ts";
+import { order } from "../../src/open/order/index.ts";
+import { debounce } from "../../src/features/debounce/index.ts";
 import { afterAll, beforeAll } from "vitest";
 import { listen } from "../../src/deploy/process/node-listener.ts";
 import { type AppOptions, createApp } from "../../src/http/index.ts";
@@ -60,6 +62,8 @@ export function useDeployed(): Deployed {
       onError: () => {},
       docs,
       deepSweep,
+      order,
+      debounce,
       ...deployed,
     }).fetch(request);
   own.deploy = (options) => (deployed = options);

@@ -8,9 +8,12 @@ export interface AccessRow {
   readonly scopes: readonly (Scope | "cron")[];
   /** True if the route answers without a request to Redis. */
   readonly withoutRedis?: true;
-  /** A query for the path, so that a call ends by itself, or that names the queue. */
+  /** A query for the path, so that a call ends by itself, or that names the queue as `:queue`. */
   readonly query?: string;
-  /** A body that the route takes: if a caller were let in wrongly, the call would have its effect. */
+  /**
+   * A body that the route takes, which may name the queue as `:queue`: if a caller were let in wrongly, the call would have
+   * its effect.
+   */
   readonly json?: unknown;
 }
 
@@ -37,6 +40,11 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
     json: { settlements: [], pull: { max: 10 } },
   },
   "POST /v1/queues/:queue/workers/heartbeat": { scopes: ["consume"], json: { worker } },
+
+  "POST /v1/flows": {
+    scopes: ["enqueue"],
+    json: { tasks: [{ ref: "a", queue: ":queue", payload: 1 }] },
+  },
 
   "GET /v1/token": { scopes: ["enqueue", "consume", "view"], withoutRedis: true },
   "GET /v1/diagnostics": { scopes: ["view"] },
@@ -93,10 +101,12 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
 export interface Callable extends AccessRow {
   readonly route: string;
   readonly method: string;
-  /** True if the path or its query names a queue. */
+  /** True if the path, its query or its body names a queue. */
   readonly ofQueue: boolean;
   /** With the names filled in. */
   path(queue: string): string;
+  /** With the name of the queue filled in. `json` has one. */
+  body(queue: string): unknown;
 }
 
 export const callables: readonly Callable[] = Object.entries(accessRows).map(([route, row]) => {
@@ -106,6 +116,8 @@ export const callables: readonly Callable[] = Object.entries(accessRows).map(([r
       .replace(/:(id|group|key|name|schedule)/, "known")
       .concat(row.query ?? "")
       .replace(":queue", queue);
-  const ofQueue = path(":queue").includes(":queue");
-  return { ...row, route, method, ofQueue, path };
+  const json = JSON.stringify(row.json);
+  const body = (queue: string): unknown => json && JSON.parse(json.replace(":queue", queue));
+  const ofQueue = `${path(":queue")} ${json}`.includes(":queue");
+  return { ...row, json: body("jobs"), route, method, ofQueue, path, body };
 });

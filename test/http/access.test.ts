@@ -88,10 +88,14 @@ beforeAll(() => {
 const keySpace = () => readKeySpace(served.redis.url);
 
 /** Calls the route. Returns its status and the number of requests to Redis. */
-async function call({ method, path, json }: Callable, queue: string, authorization: string | undefined) {
+async function call(
+  { method, path, body: bodyOf }: Callable,
+  queue: string,
+  authorization: string | undefined,
+) {
   const before = sent;
   const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
-  const { status, body } = await ask(method, path(queue), { as: null, json, headers });
+  const { status, body } = await ask(method, path(queue), { as: null, json: bodyOf(queue), headers });
   return { status, code: body?.code as unknown, asked: sent - before };
 }
 

@@ -33,7 +33,13 @@ describe("GET /metrics", () => {
     const { type, samples } = await scraped();
     expect(type).toBe("application/openmetrics-text; version=1.0.0; charset=utf-8");
     expect(samples).toEqual({
-      ...labelled("sluice_queue_tasks", "state", { pending: 1, delayed: 1, working: 1, rejected: 0 }),
+      ...labelled("sluice_queue_tasks", "state", {
+        pending: 1,
+        delayed: 1,
+        blocked: 0,
+        working: 1,
+        rejected: 0,
+      }),
       [own("sluice_queue_oldest_age_seconds")]: expect.any(Number),
       [own("sluice_queue_workers")]: 0,
       [own("sluice_queue_paused")]: 0,

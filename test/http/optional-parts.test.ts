@@ -3,6 +3,8 @@ import { Hono } from "hono";
 import { dashboard } from "../../src/dashboard/index.ts";
 import { operations } from "../../src/http/operations/index.ts";
 import { docs } from "../../src/http/docs/index.ts";
+import { flows } from "../../src/http/flows/index.ts";
+import { flowRoutes } from "../../src/http/routes/flows.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { asker, expectProblem, useServed } from "./served.ts";
 
@@ -91,6 +93,34 @@ describe("an app without the routes of operators", () => {
   });
 });
 
+describe("an app without flows", () => {
+  const paths = ["/v1/flows", "/v1/flows/f@emails", "/v1/queues/emails/tasks/a/before"];
+
+  test("says how to turn them on", async () => {
+    const load = async () => operations;
+    for (const given of [{}, { operations: undefined }, { operations: load }]) {
+      const ask = served.asking({ ...given, flows: undefined });
+      for (const path of paths) {
+        const answer = await ask("POST", path, { json: {} });
+        expectProblem(answer, "no_route");
+        expect(answer.body.detail).toContain('`import { flows } from "sluice-queue/flows"`');
+      }
+    }
+  });
+
+  test("loads their routes at the first request to one of them, also below another path", async () => {
+    let loads = 0;
+    const routes = async () => (loads++, flowRoutes);
+    const app = served.make({ operations: async () => operations, flows: { ...flows, routes } });
+    const ask = asker((request) => new Hono().route("/internal", app).fetch(request));
+    await ask("GET", "/internal/v1/queues");
+    expect(loads).toBe(0);
+    for (const path of paths.slice(0, 1))
+      expectProblem(await ask("POST", `/internal${path}`, { json: {} }), "invalid_request");
+    expect(loads).toBe(1);
+  });
+});
+
 describe("an app without the deep sweep", () => {
   test("refuses one before anything is swept, and says how to turn it on", async () => {
     const ask = served.asking(off);
@@ -121,7 +151,46 @@ describe("an app without the deep sweep", () => {
   });
 });
 
-test.each(["docs", "deepSweep", "operations"])("the option %s is refused if it is anything else", (name) => {
-  for (const given of [true, "yes", {}, null])
-    expect(() => served.make({ [name]: given })).toThrow(new RegExp(`^${name} must be `));
+test("an app without the strict order sets none, and says what a queue in that order needs", async () => {
+  const without = served.asking({ order: undefined, flows: undefined });
+  const path = "/v1/queues/ordered";
+  const json = { order: "strict" };
+  for (const [method, at, body] of [
+    ["PATCH", "/settings", json],
+    ["PATCH", "/groups/a", json],
+    ["PUT", "/declaration", { settings: json }],
+  ] as const) {
+    const refused = await without(method, path + at, { json: body });
+    expectProblem(refused, "unsupported");
+    expect(refused.body.detail).toContain('`import { order } from "sluice-queue/order"`');
+  }
+  expect((await without("PATCH", `${path}/settings`, { json: { maxWorking: 2 } })).status).toBe(200);
+  await served.ask("PATCH", `${path}/settings`, { json });
+  const task = { json: { payload: 1, group: "a" } };
+  const refused = await without("POST", `${path}/tasks`, task);
+  expectProblem(refused, "newer_schema");
+  expect(refused.body.detail).toContain("give the server the option `order` or `flows`");
+  expect((await served.ask("POST", `${path}/tasks`, task)).status).toBe(201);
 });
+
+test("an app without debounce adds no task with one, and forgets no key", async () => {
+  const ask = served.asking({ debounce: undefined });
+  const path = "/v1/queues/debounced";
+  const throttle = { key: "a", most: 1, per: "1m" };
+  for (const refused of [
+    await ask("POST", `${path}/tasks`, { json: { payload: 1, throttle } }),
+    await ask("DELETE", `${path}/keys/a`),
+  ]) {
+    expectProblem(refused, "unsupported");
+    expect(refused.body.detail).toContain('`import { debounce } from "sluice-queue/debounce"`');
+  }
+  expect((await ask("POST", `${path}/tasks`, { json: { payload: 1 } })).status).toBe(201);
+});
+
+test.each(["docs", "deepSweep", "operations", "order", "debounce"])(
+  "the option %s is refused if it is anything else",
+  (name) => {
+    for (const given of [true, "yes", {}, null])
+      expect(() => served.make({ [name]: given })).toThrow(new RegExp(`^${name} must be `));
+  },
+);

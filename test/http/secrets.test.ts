@@ -1,3 +1,6 @@
+import { debounce } from "../../src/features/debounce/index.ts";
+import { flows } from "../../src/http/flows/index.ts";
+import { flowRoutes } from "../../src/http/routes/flows.ts";
 import { operations } from "../../src/http/operations/index.ts";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { signedHeaders, signingKey } from "../../src/signature.ts";
@@ -33,6 +36,8 @@ async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"
   const codes = new Set<string>();
   const app = createApp({
     operations,
+    debounce,
+    flows: { ...flows, routes: flowRoutes },
     transport,
     tokens,
     cronSecret: secrets.cron,

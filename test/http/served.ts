@@ -1,7 +1,11 @@
 import { operations } from "../../src/http/operations/index.ts";
+import { order } from "../../src/open/order/index.ts";
+import { debounce } from "../../src/features/debounce/index.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { docs } from "../../src/http/docs/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
+import { flows } from "../../src/http/flows/index.ts";
+import { flowRoutes } from "../../src/http/routes/flows.ts";
 import { createApp, type AppOptions } from "../../src/http/index.ts";
 import type { TokenEntry } from "../../src/http/auth/tokens.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
@@ -92,6 +96,9 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs?: reado
       cronSecret: secrets.cron,
       docs,
       deepSweep,
+      flows: { ...flows, routes: flowRoutes },
+      order,
+      debounce,
       ...options,
       ...more,
     });

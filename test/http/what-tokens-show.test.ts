@@ -53,6 +53,11 @@ async function seed(ask: Ask, queue: string): Promise<string> {
     ],
   });
   await call("POST", "/tasks", { id: "waiting", payload: content("payload"), headers, group: "known" });
+  const flow = [
+    { ref: "first", queue, payload: content("payload"), delay: "1h" },
+    { ref: "blocked", queue, payload: content("payload"), headers, after: "first" },
+  ];
+  expect((await ask("POST", "/v1/flows", { json: { tasks: flow } })).status).toBe(201);
   const schedule = { every: "1h", headers };
   await call("PUT", "/schedules/known", { ...schedule, payload: content("schedule") });
   await call("PUT", "/schedules/bytes", { ...schedule, payload: btoa(MARK), encoding: "base64" });

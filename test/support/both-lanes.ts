@@ -22,8 +22,12 @@ import { withoutPlainLanes } from "./lanes.ts";
 /** The prefix of the keys for calls without plain lanes. */
 const FULL = "full";
 
-/** The scripts without their plain lanes, by name. */
-function fullScripts(): ReadonlyMap<string, Script> {
+let made: ReadonlyMap<string, Script> | undefined;
+
+/** The scripts without their plain lanes, by name. They are made once in a process. */
+const fullScripts = (): ReadonlyMap<string, Script> => (made ??= makeFullScripts());
+
+function makeFullScripts(): ReadonlyMap<string, Script> {
   const { shared, scripts } = withoutPlainLanes(readLua());
   const parts = partsOf(shared);
   return new Map(

@@ -1,4 +1,4 @@
-import { createClient } from "@redis/client";
+import { connectionTo } from "./connection.ts";
 
 /** All data of a Redis, by key, in a form that `toEqual` compares. */
 export type KeySpace = Record<
@@ -11,19 +11,19 @@ export type KeySpace = Record<
   | { other: string }
 >;
 
-type Client = ReturnType<typeof newClient>;
-
-// A limit would also count the time for which the machine gives this process none.
-const newClient = (url: string) => createClient({ url, RESP: 2, socket: { connectTimeout: 0 } });
+/** A connection to Redis, or what sends commands to one. */
+interface Connection {
+  sendCommand(words: string[]): Promise<unknown>;
+}
 
 /**
  * Reads the whole key space, without the product's code.
  * @param from the URL of a Redis, or a connection to it
  * @param stopsWrites whether writes wait meanwhile, so that all keys are of one moment. @default false
  */
-export async function readKeySpace(from: string | Client, stopsWrites = false): Promise<KeySpace> {
+export async function readKeySpace(from: string | Connection, stopsWrites = false): Promise<KeySpace> {
   if (typeof from !== "string") return keySpaceOf(from);
-  const client = newClient(from);
+  const client = connectionTo(from);
   await client.connect();
   try {
     if (stopsWrites) await client.sendCommand(["CLIENT", "PAUSE", "600000", "WRITE"]);
@@ -35,24 +35,43 @@ export async function readKeySpace(from: string | Client, stopsWrites = false): 
   }
 }
 
-async function keySpaceOf(client: Client): Promise<KeySpace> {
-  const keys = (await client.keys("*")).toSorted();
-  const types = await Promise.all(keys.map((key) => client.type(key)));
-  const values = await Promise.all(keys.map((key, i) => valueOf(client, key, types[i] ?? "")));
-  return Object.fromEntries(keys.map((key, i) => [key, values[i] ?? { other: "" }]));
+/** The command that reads a key, by its type, and the words behind the key. */
+const READ = `
+local read = {
+  string = { 'GET' }, set = { 'SMEMBERS' }, hash = { 'HGETALL' },
+  list = { 'LRANGE', '0', '-1' }, zset = { 'ZRANGE', '0', '-1', 'WITHSCORES' },
+}
+local space = {}
+for i, key in ipairs(redis.call('KEYS', '*')) do
+  local kind = redis.call('TYPE', key).ok
+  local words = read[kind]
+  space[i] = { key, kind, words and redis.call(words[1], key, unpack(words, 2)) or '' }
+end
+return space`;
+
+/** One command, because tests read all keys after each call, and each command costs more than what it reads. */
+async function keySpaceOf(connection: Connection): Promise<KeySpace> {
+  const read = (await connection.sendCommand(["EVAL_RO", READ, "0"])) as [string, string, string[]][];
+  const values = read.map(([key, type, value]) => [key, valueOf(type, value)] as const);
+  return Object.fromEntries(inOrder(values));
 }
 
-async function valueOf(client: Client, key: string, type: string): Promise<KeySpace[string]> {
-  if (type === "list") return { list: await client.lRange(key, 0, -1) };
-  if (type === "hash") return { hash: sorted({ ...(await client.hGetAll(key)) }) };
-  if (type === "zset") {
-    const members = await client.zRangeWithScores(key, 0, -1);
-    return { zset: members.map(({ value, score }) => [value, score]) };
-  }
-  if (type === "set") return { set: (await client.sMembers(key)).toSorted() };
-  if (type === "string") return { string: (await client.get(key)) ?? "" };
+function valueOf(type: string, value: string[]): KeySpace[string] {
+  if (type === "list") return { list: value };
+  if (type === "hash") return { hash: Object.fromEntries(inOrder(pairs(value))) };
+  if (type === "zset") return { zset: pairs(value).map(([member, score]) => [member, scoreOf(score)]) };
+  if (type === "set") return { set: value.toSorted() };
+  if (type === "string") return { string: String(value) };
   return { other: type };
 }
+
+const pairs = (flat: readonly string[]) =>
+  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? "", flat[2 * i + 1] ?? ""] as const);
+
+const scoreOf = (text: string) => Number(text.replace("inf", "Infinity"));
+
+const inOrder = <T>(entries: readonly (readonly [string, T])[]) =>
+  entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /** The key space without the slots of dequeues, in which a resend leaves a mark. */
 export function withoutSlots(space: KeySpace): KeySpace {
@@ -62,10 +81,6 @@ export function withoutSlots(space: KeySpace): KeySpace {
     return [key, { hash: Object.fromEntries(fields) }] as const;
   });
   return Object.fromEntries(kept);
-}
-
-function sorted(hash: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(hash).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** What the keys of a queue or partition have in common, behind the prefix: `{emails}`, `{emails}/0`, `{emails/3}`. */
@@ -89,6 +104,12 @@ const ZSETS = {
 
 type Zsets = { readonly [name in keyof typeof ZSETS]: Map<string, number> };
 
+/** The members of a sorted set; none if the key is missing. */
+export function zsetIn(space: KeySpace, key: string): Map<string, number> {
+  const value = space[key];
+  return new Map(value && "zset" in value ? value.zset : []);
+}
+
 /** One queue's part of a key space; missing keys are empty. */
 export interface QueueSpace extends Zsets {
   readonly pending: string[];
@@ -98,17 +119,14 @@ export interface QueueSpace extends Zsets {
 
 /** @param queue its name, or that of a partition */
 export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): QueueSpace {
-  const at = (part: string) => space[`${prefix}:${tagged(queue)}:${part}`] ?? { other: "" };
-  const zset = (part: string) => {
-    const value = at(part);
-    return new Map("zset" in value ? value.zset : []);
-  };
+  const keyOf = (part: string) => `${prefix}:${tagged(queue)}:${part}`;
+  const at = (part: string) => space[keyOf(part)] ?? { other: "" };
   const hash = (part: string) => {
     const value = at(part);
     return new Map(Object.entries("hash" in value ? value.hash : {}));
   };
   const pending = at("pending");
-  const zsets = Object.entries(ZSETS).map(([name, part]) => [name, zset(part)]);
+  const zsets = Object.entries(ZSETS).map(([name, part]) => [name, zsetIn(space, keyOf(part))]);
   return {
     pending: "list" in pending ? pending.list : [],
     tasks: hash("tasks"),
@@ -117,36 +135,18 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
   };
 }
 
-/** Like {@link queueSpace}, over an existing connection, in a few reads at once. */
-export async function readQueueSpace(
-  client: { sendCommand(words: string[]): Promise<unknown> },
-  queue: string,
-): Promise<QueueSpace> {
-  const read = (command: string, part: string, ...words: string[]) =>
-    client.sendCommand([command, `sluice:${tagged(queue)}:${part}`, ...words]) as Promise<string[]>;
-  const pairs = (flat: readonly string[]) =>
-    Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? "", flat[2 * i + 1] ?? ""] as const);
-  const hash = async (part: string) => new Map(pairs(await read("HGETALL", part)));
-  const zset = async ([name, part]: readonly [string, string]) => {
-    const members = pairs(await read("ZRANGE", part, "0", "-1", "WITHSCORES"));
-    return [name, new Map(members.map(([member, score]) => [member, Number(score)]))] as const;
-  };
-  const [pending, tasks, timetable, ...zsets] = await Promise.all([
-    read("LRANGE", "pending", "0", "-1"),
-    hash("tasks"),
-    hash("timetable"),
-    ...Object.entries(ZSETS).map(zset),
-  ]);
-  return { pending, tasks, timetable, ...(Object.fromEntries(zsets) as Zsets) };
-}
+/** The letters of the fields that a changing record has by position. */
+const POSITIONS = "veacsnkql";
 
 /** The fields of a changing record, by letter; see lua/README.md. */
-export function says(record: string | undefined): Record<string, string> {
+export function says(record = ""): Record<string, string> {
   const found: Record<string, string> = {};
-  const fields = (record ?? "").split("\n")[0]?.split(";").slice(1) ?? [];
-  for (const [i, field] of fields.entries()) {
-    const letter = "veacsnkql"[i];
-    if (letter === undefined) found[field.slice(0, 1)] = field.slice(2);
+  const [line = ""] = record.split("\n", 1);
+  const fields = line.split(";");
+  for (let i = 1; i < fields.length; i++) {
+    const field = fields[i] as string;
+    const letter = POSITIONS[i - 1];
+    if (letter === undefined) found[field.charAt(0)] = field.slice(2);
     else if (field !== "") found[letter] = field;
   }
   return found;

@@ -1,8 +1,12 @@
-import luaparse, { type LuaNode } from "luaparse";
+import luaparse, { type LuaChunk, type LuaNode } from "luaparse";
 
 const sources = new WeakMap<LuaNode, string>();
+const parsed = new Map<string, LuaChunk>();
 
-export function parse(text: string) {
+/** The syntax tree. A text is parsed once: all scripts are checked against that of what they share. */
+export function parse(text: string): LuaChunk {
+  const known = parsed.get(text);
+  if (known) return known;
   const chunk = luaparse.parse(text, {
     luaVersion: "5.1",
     locations: true,
@@ -12,6 +16,7 @@ export function parse(text: string) {
     encodingMode: "pseudo-latin1",
   });
   for (const node of within(chunk)) sources.set(node, text.slice(...node.range));
+  parsed.set(text, chunk);
   return chunk;
 }
 
@@ -29,5 +34,11 @@ export const children = (node: LuaNode): LuaNode[] =>
     .flatMap(([field, value]) => (field === "globals" ? [] : value))
     .filter(isNode);
 
+const nodes = new WeakMap<LuaNode, readonly LuaNode[]>();
+
 /** The node and all nodes in it. */
-export const within = (node: LuaNode): LuaNode[] => [node, ...children(node).flatMap(within)];
+export function within(node: LuaNode): readonly LuaNode[] {
+  const known = nodes.get(node) ?? [node, ...children(node).flatMap(within)];
+  nodes.set(node, known);
+  return known;
+}

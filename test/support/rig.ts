@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
-import { createClient } from "@redis/client";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import type { QueueBaseOptions } from "../../src/open/options.ts";
 import { queueKeys } from "../../src/kernel/names/keys.ts";
@@ -7,6 +6,7 @@ import { callOf } from "../../src/kernel/scripts/binding.ts";
 import { sweepScript } from "../../src/kernel/scripts/sweep-scripts.ts";
 import type { Transport } from "../../src/kernel/transport.ts";
 import { resp } from "../../src/transports/resp.ts";
+import { connectionTo } from "./connection.ts";
 import { inEdition } from "./edition.ts";
 import { violations } from "./invariants.ts";
 import { queueSpace, readKeySpace, type KeySpace, type QueueSpace } from "./key-space.ts";
@@ -49,8 +49,7 @@ interface Setup {
 /** Registers the rig's set-up with vitest; after each test every invariant must hold. */
 export function useRig(setup: Setup = {}): Rig {
   const rig = { now: START } as { -readonly [K in keyof Rig]: Rig[K] };
-  const client = { current: undefined as ReturnType<typeof newClient> | undefined };
-  const newClient = (url: string) => createClient({ url, RESP: 2 });
+  const client = { current: undefined as ReturnType<typeof connectionTo> | undefined };
   let connection: ReturnType<typeof resp>;
 
   rig.queue = <In, Out>(options: Partial<QueueOptions<In, Out>> = {}) =>
@@ -71,7 +70,7 @@ export function useRig(setup: Setup = {}): Rig {
   beforeAll(async () => {
     rig.redis = setup.args ? await startRedis({ args: setup.args }) : await sharedRedis();
     connection = resp(rig.redis.url);
-    client.current = newClient(rig.redis.url);
+    client.current = connectionTo(rig.redis.url);
     await client.current.connect();
   });
   beforeEach(async () => {

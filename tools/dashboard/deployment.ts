@@ -35,6 +35,7 @@ export async function deployDashboard(redisUrl?: string): Promise<DashboardDeplo
   };
   const server = await serve({
     dashboard: true,
+    flows: true,
     port: 0,
     hostname: "127.0.0.1",
     every: "1d",

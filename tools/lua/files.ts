@@ -20,7 +20,7 @@ const LAYERS = ["order", "flows"];
  * Scripts that have the linked edition alone: those of layers, and of operators and the deep sweep. No bundle that must
  * be small has them.
  */
-const ONLY_LINKED = /^(?:order|flows|operate|repair|debounce)\/(?!configure\.lua$)/;
+const ONLY_LINKED = /^(?:order|flows|operate|repair|debounce)\/(?!(?:configure|count)\.lua$)/;
 
 /**
  * Folders of features that came after the others. What they add changes no text and no module of the others, so that

@@ -4,6 +4,7 @@ import * as aboutReplies from "../../src/http/response-schemas/about.ts";
 import * as declarationReplies from "../../src/http/response-schemas/declaration.ts";
 import * as diagnosticsReplies from "../../src/http/response-schemas/diagnostics.ts";
 import * as sweepReplies from "../../src/http/response-schemas/sweep.ts";
+import * as flowReplies from "../../src/http/response-schemas/flows.ts";
 import * as healthReplies from "../../src/http/response-schemas/health.ts";
 import * as metricsReplies from "../../src/http/response-schemas/metrics.ts";
 import * as overviewReplies from "../../src/http/response-schemas/overview.ts";
@@ -15,6 +16,7 @@ import * as taskOperationReplies from "../../src/http/response-schemas/task-oper
 import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
 import * as workerReplies from "../../src/http/response-schemas/workers.ts";
 import * as declaration from "../../src/http/request-schemas/declaration.ts";
+import * as flows from "../../src/http/request-schemas/flows.ts";
 import * as sweep from "../../src/http/request-schemas/sweep.ts";
 import * as partitions from "../../src/http/request-schemas/partitions.ts";
 import * as queues from "../../src/http/request-schemas/queues.ts";
@@ -38,6 +40,10 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   DeleteMany: taskOperation.deleteMany,
   Redrive: taskOperation.redrive,
   Purge: taskOperation.purge,
+  NewFlow: flows.newFlow,
+  FlowItem: flows.flowItem,
+  FlowTask: flows.flowTask,
+  InnerFlow: flows.innerFlow,
   QueueChanges: queues.queueChanges,
   Pause: queues.pause,
   GroupChanges: queues.groupChanges,
@@ -72,6 +78,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   DeletedMany: taskOperationReplies.deletedMany,
   Redriven: taskOperationReplies.redriven,
   Purged: taskOperationReplies.purged,
+  FlowAdded: flowReplies.added,
   Queues: queueReplies.queues,
   Queue: queueReplies.queue,
   Load: metricsReplies.load,
@@ -207,7 +214,10 @@ export const parameters: Record<string, Parameter> = {
 };
 
 export const headers: Record<string, Header> = {
-  Location: { description: "The URL of the task, if the request has one task.", schema: { type: "string" } },
+  Location: {
+    description: "The URL of the task, if the request has one, or of the flow.",
+    schema: { type: "string" },
+  },
   "WWW-Authenticate": {
     description: "The scheme `Bearer`. If the request had a token, also why it was refused.",
     schema: { type: "string" },

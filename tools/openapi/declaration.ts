@@ -27,5 +27,6 @@ export const declaration: readonly OperationText[] = [
         examples: { some: { queue: "emails", status: "applied" } },
       },
     },
+    problems: ["unsupported"],
   },
 ];

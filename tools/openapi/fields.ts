@@ -2,6 +2,7 @@ import type { GenericSchema } from "valibot";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { pick } from "../../src/pick.ts";
 import * as declarations from "../../src/http/request-schemas/declaration.ts";
+import * as flows from "../../src/http/request-schemas/flows.ts";
 import { healthQuery } from "../../src/http/request-schemas/health.ts";
 import { metricsQuery } from "../../src/http/request-schemas/metrics.ts";
 import { overviewQuery } from "../../src/http/request-schemas/overview.ts";
@@ -86,6 +87,42 @@ const newSingleTask: FieldTexts = {
   ],
   replace:
     "True replaces the payload and the options of the task with this `id`, if no consumer has begun it. Default false.",
+};
+
+const taskOfFlow = {
+  queue: "The queue of the task.",
+  ...pick(newTask, [
+    "payload",
+    "encoding",
+    "group",
+    "priority",
+    "delay",
+    "lease",
+    "maxAttempts",
+    "resultTtl",
+    "deadTtl",
+    "headers",
+  ]),
+  delay: "How long until the task becomes pending, once nothing that it waits for is left. Default 0.",
+};
+
+const flowItem: FieldTexts = {
+  ...taskOfFlow,
+  ref: "The name of the item, unique in its list.",
+  after: [
+    "What the item waits for: refs of the same list. Default: it begins at once, in an inner flow with that.",
+    {
+      ref: "The item that must end first.",
+      on: "`completed`: that item must complete; if it ends otherwise, this one is rejected with the reason `dependency_failed`. `ended`: it may end in any way. Default completed.",
+    },
+  ],
+  flow: "Tasks and flows, which name only each other. The item ends when all of them have ended, as completed if all of them completed.",
+};
+
+const flowOptions = {
+  id: "The name of the flow. A flow whose name is known is not added again. Default: a generated name.",
+  onFailure:
+    "`cancel`: if a task fails, those that have not ended are cancelled, except what waits for their ends alone. Default: only what waits for it is rejected.",
 };
 
 const settlement: FieldTexts = {
@@ -282,7 +319,7 @@ const texts = new Map<GenericSchema, FieldTexts>([
       ...filter,
       ...run,
       state:
-        "The state of the tasks. Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted.",
+        "The state of the tasks. Pending, delayed and blocked tasks are cancelled. The records of completed and rejected tasks are deleted.",
     },
   ],
   [
@@ -296,6 +333,9 @@ const texts = new Map<GenericSchema, FieldTexts>([
       reverse: "True lists the last ones first: dead letters with the newest first. Default false.",
     },
   ],
+  [flows.newFlow, { ...flowOptions, tasks: "In any order." }],
+  [flows.flowTask, flowItem],
+  [flows.innerFlow, flowItem],
   [queues.queueChanges, queueChanges],
   [queues.pause, { for: pauseFor }],
   [

@@ -1,6 +1,7 @@
 import { about } from "./about.ts";
 import { declaration } from "./declaration.ts";
 import { diagnostics } from "./diagnostics.ts";
+import { flows } from "./flows.ts";
 import { health } from "./health.ts";
 import type { OperationText } from "./operation-text.ts";
 import { metrics } from "./metrics.ts";
@@ -19,6 +20,7 @@ export const operations: readonly OperationText[] = [
   ...tasks,
   ...watch,
   ...taskOperation,
+  ...flows,
   ...queues,
   ...partitions,
   ...overview,

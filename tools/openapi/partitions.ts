@@ -1,6 +1,6 @@
 import type { OperationText } from "./operation-text.ts";
 
-const count = { pending: 12_041, delayed: 30, working: 8, rejected: 2 };
+const count = { pending: 12_041, delayed: 30, blocked: 0, working: 8, rejected: 2 };
 
 export const partitions: readonly OperationText[] = [
   {
@@ -50,7 +50,7 @@ export const partitions: readonly OperationText[] = [
             changing: true,
             partitions: [
               { partition: 0, slots: 256, ...count },
-              { partition: 1, slots: 0, pending: 0, delayed: 0, working: 0, rejected: 0 },
+              { partition: 1, slots: 0, pending: 0, delayed: 0, blocked: 0, working: 0, rejected: 0 },
             ],
           },
         },

@@ -50,6 +50,7 @@ export const counts = {
   pending: 120,
   delayed: 7,
   working: 10,
+  blocked: 3,
   rejected: 2,
   oldestAge: 4_300,
   nextDueAt: exampleTime + 30_000,
@@ -197,6 +198,7 @@ export const queues: readonly OperationText[] = [
         examples: { some: { ...settings, maxWorking: 50, rate: { most: 100, per: 60_000 } } },
       },
     },
+    problems: ["unsupported"],
   },
   {
     method: "get",
@@ -297,6 +299,7 @@ export const queues: readonly OperationText[] = [
         examples: { some: { ...running, weight: 2, ...unlimited, ...ofQueue } },
       },
     },
+    problems: ["unsupported"],
   },
   {
     method: "get",

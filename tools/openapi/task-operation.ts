@@ -230,7 +230,7 @@ export const taskOperation: readonly OperationText[] = [
     tag: "tasks",
     summary: "End or delete all tasks in one state",
     description:
-      "Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped.",
+      "Pending, delayed and blocked tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped.",
     scopes: ["admin"],
     body: {
       schemas: ["Purge"],

@@ -65,7 +65,7 @@ export const tasks: readonly OperationText[] = [
         location: true,
       },
     },
-    problems: ["queue_full", "idempotency_key_reused", "offload_failed"],
+    problems: ["queue_full", "idempotency_key_reused", "offload_failed", "unsupported"],
   },
   {
     method: "delete",
@@ -83,7 +83,7 @@ export const tasks: readonly OperationText[] = [
         examples: { known: { key: "page-7", known: true } },
       },
     },
-    problems: [],
+    problems: ["unsupported"],
   },
   {
     method: "post",

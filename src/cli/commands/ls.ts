@@ -76,7 +76,7 @@ const nextOf =
   };
 
 /** The states, those that need attention first. */
-const STATES: readonly TaskState[] = ["working", "pending", "delayed", "rejected", "completed"];
+const STATES: readonly TaskState[] = ["working", "pending", "delayed", "blocked", "rejected", "completed"];
 
 /** The states in which tasks can match: only rejected ones have a reason, only ended ones an end. */
 function statesFor({ reason, since, until }: ListOptions): readonly TaskState[] {

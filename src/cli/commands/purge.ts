@@ -9,8 +9,10 @@ import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
 
+const STATES = ["pending", "delayed", "blocked", "completed", "rejected"] as const;
+
 interface PurgeOptions extends FilterOptions {
-  readonly state: "pending" | "delayed" | "completed" | "rejected";
+  readonly state: (typeof STATES)[number];
   readonly limit?: number;
   readonly yes?: boolean;
 }
@@ -20,12 +22,10 @@ export function purgeCommand(running: Running): Command {
     new Command("purge")
       .summary("delete or cancel the tasks in one state")
       .description(
-        "Purges tasks in one state, all or those that match. Pending and delayed tasks are cancelled. Completed tasks and dead letters are deleted. Working tasks are never purged: cancel them. A filter of pending tasks needs --group.",
+        "Purges tasks in one state, all or those that match. Pending, delayed and blocked tasks are cancelled. Completed tasks and dead letters are deleted. Working tasks are never purged: cancel them. A filter of pending tasks needs --group.",
       )
       .argument("<queue>")
-      .addOption(
-        stateOption("which tasks", ["pending", "delayed", "completed", "rejected"]).makeOptionMandatory(),
-      )
+      .addOption(stateOption("which tasks", STATES).makeOptionMandatory())
       .addOption(new Option("--limit <number>", "at most this many").argParser(whole(1)))
       .option("--yes", "do not ask"),
     "tasks",

@@ -26,6 +26,7 @@ export function queuesCommand(running: Running): Command {
         { title: "QUEUE", copied: true, of: ({ name }) => name },
         { title: "PENDING", align: "right", of: count(({ pending }) => pending) },
         { title: "DELAYED", align: "right", of: count(({ delayed }) => delayed) },
+        { title: "BLOCKED", optional: true, align: "right", of: count(({ blocked }) => blocked || null) },
         { title: "WORKING", align: "right", of: count(({ working }) => working) },
         {
           title: "DEAD",

@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { deadReasons, retryableReasons } from "../../kernel/options/types.ts";
+import { retryableReasons } from "../../kernel/options/types.ts";
 import type { RedriveReport } from "../../operate/redrive.ts";
 import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, rate, whole, withFilter } from "../options.ts";
@@ -56,7 +56,10 @@ export function redriveCommand(running: Running): Command {
         await redriveIds(session, queue, ids, options);
         return dryRun ? undefined : noteWake(session);
       }
-      const filter = { ...filterOf(options), reason: reason ?? (rejected ? deadReasons : retryableReasons) };
+      const filter = {
+        ...filterOf(options),
+        reason: reason ?? (rejected ? ["rejected", ...retryableReasons] : retryableReasons),
+      };
       const forMatching = dryRun ? showMatching : redriveMatching;
       const found = await forMatching(session, queue, filter, options);
       if (!rejected && !reason) await noteRejected(session, queue, filter);

@@ -3,6 +3,7 @@ import { RECORD_DEFAULTS } from "../../kernel/record/record.ts";
 import { lostText, reasonTexts } from "../../kernel/errors/reason-text.ts";
 import { requestedCancel } from "../../operate/requested-cancel.ts";
 import { Refusal } from "../exit.ts";
+import { flowOfTask } from "../../kernel/linked/flow-of-task.ts";
 import { masked } from "../output/mask.ts";
 import type { Output } from "../output/output.ts";
 import { errorLine, printable, printableLines } from "../output/printable.ts";
@@ -102,9 +103,11 @@ function stateWithReason(task: ShownTask): string {
 }
 
 function factsOf(task: ShownTask): (readonly [string, string])[] {
-  const { attempt, charged, enqueuedAt, dueAt, deadlineAt, endedAt, group, priority, worker, headers } = task;
+  const { id, attempt, charged, enqueuedAt, dueAt, deadlineAt, endedAt, group, priority, worker, headers } =
+    task;
   const at = (time: number) => `${localTime(time)} (${relativeTime(time)})`;
   const facts: (readonly [string, string | undefined])[] = [
+    ["flow", flowOfTask(id)],
     ["enqueued", at(enqueuedAt)],
     ["due", dueAt === undefined ? undefined : at(dueAt)],
     ["lease until", deadlineAt === undefined ? undefined : at(deadlineAt)],

@@ -79,6 +79,7 @@ function show(
     queue,
     pending,
     delayed,
+    blocked,
     working,
     rejected,
     oldestAge,
@@ -90,6 +91,7 @@ function show(
   const facts = [
     `${pending} pending`,
     `${delayed} delayed`,
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
     `${working} working`,
     `${rejected} dead`,
     counted(workers, "worker"),

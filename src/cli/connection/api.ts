@@ -129,13 +129,26 @@ export class Api {
     replyField: string,
     refusals: readonly Code[],
   ): Promise<Code | null> {
-    const replied = await this.#explained(() =>
-      this.#connection.request<object, Code>(
+    const replied = await this.sendOrRefused<object, Code>(path, replyField, refusals);
+    return typeof replied === "string" ? replied : null;
+  }
+
+  /**
+   * As {@link refusalOf}.
+   * @returns the reply, or the code of a refusal
+   * @throws {SluiceError}
+   */
+  sendOrRefused<Reply extends object, Code extends string>(
+    path: string,
+    replyField: string,
+    refusals: readonly Code[],
+  ): Promise<Reply | Code> {
+    return this.#explained(() =>
+      this.#connection.request<Reply, Code>(
         { method: "POST", path, replyField, body: () => "{}", options: this.#signal },
         refusals,
       ),
     );
-    return typeof replied === "string" ? replied : null;
   }
 
   /** A queue whose payloads are not decrypted. */

@@ -45,6 +45,9 @@ export async function openDatabase(config: Config, env: Variables, signal: Abort
     wake,
     deepSweep: onDemand.deepSweep(true),
     operations: onDemand.operations(true),
+    order: onDemand.order(true),
+    debounce: onDemand.debounce(true),
+    flows: onDemand.flows(true),
     limits: { body: 100_000_000 },
     onError: ({ error }) => (last = error),
   });

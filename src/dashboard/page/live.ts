@@ -63,8 +63,8 @@ export function useLive<Value>(
     error: undefined,
   });
   const repeats = useStore(isLive) && !once;
-  const latest = useRef({ load, isFinal });
-  latest.current = { load, isFinal };
+  const latest = useRef({ load, isFinal, every });
+  latest.current = { load, isFinal, every };
   const reload = useRef(() => {});
   const lastRound = useRef(round);
 
@@ -79,7 +79,7 @@ export function useLive<Value>(
     const next = (failed: boolean) => {
       if (!repeats || done || document.hidden) return;
       interval = nextInterval(interval, failed);
-      timer = setTimeout(() => void run(), Math.max(every, interval));
+      timer = setTimeout(() => void run(), Math.max(latest.current.every, interval));
     };
     const run = async (): Promise<void> => {
       clearTimeout(timer);
@@ -112,7 +112,7 @@ export function useLive<Value>(
     const shown = () => {
       clearTimeout(timer);
       if (document.hidden || !repeats || loading) return;
-      timer = setTimeout(() => void run(), Math.max(0, lastAt + every - Date.now()));
+      timer = setTimeout(() => void run(), Math.max(0, lastAt + latest.current.every - Date.now()));
     };
     reload.current = () => void run();
     lastRound.current = round;

@@ -4,13 +4,12 @@ import { access, isOfApplication } from "./access.ts";
 import { session } from "./api/queues.ts";
 import { signedIn } from "./api/request.ts";
 import { HealthScreen } from "./health/health.tsx";
-import { CostsScreen } from "./queues/costs.tsx";
+import { CostsScreen, FlowScreen, SearchScreen } from "./more.tsx";
 import { Layout, Waiting } from "./parts/layout.tsx";
 import { QueueScreen } from "./queues/queue.tsx";
 import { QueuesScreen } from "./queues/queues.tsx";
 import { reloadUnlessRecent } from "./reload.ts";
 import { place, queueLink } from "./router.ts";
-import { SearchScreen } from "./search/search.tsx";
 import { NotLetIn, SignIn } from "./sign-in.tsx";
 import { useStore } from "./store.ts";
 import { TaskScreen } from "./tasks/task.tsx";
@@ -72,6 +71,9 @@ function screenOf([area, queue, tab, id]: readonly string[], query: URLSearchPar
       trail: [{ text: queue }],
       screen: <QueueScreen key={queue} queue={queue} tab={tab ?? "pending"} query={query} />,
     };
+  }
+  if (area === "flows" && queue !== undefined) {
+    return { trail: [{ text: queue }], screen: <FlowScreen key={queue} id={queue} query={query} /> };
   }
   if (area === "costs") return { trail: [{ text: "Costs" }], screen: <CostsScreen /> };
   if (area === "health") return { trail: [{ text: "Health" }], screen: <HealthScreen /> };

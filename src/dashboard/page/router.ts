@@ -43,6 +43,8 @@ export const queueLink = (
 
 export const taskLink = (queue: string, id: string) => linkTo(["queues", queue, "tasks", id]);
 
+export const flowLink = (id: string) => linkTo(["flows", id]);
+
 export const goTo = (link: string) => {
   location.hash = link;
 };

@@ -188,8 +188,16 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
     );
   }
 
+  /**
+   * What the queue's own methods use. Flows take it too.
+   * @throws {SluiceError} `invalid_argument` if none is connected, and the declaration has no `transport`
+   */
+  get producer(): Producer<In, Out> {
+    return this.#connected.at(-1) ?? (this.#producer ??= this.#declaredProducer());
+  }
+
   async #call<T>(run: (producer: Producer<In, Out>) => Promise<T>): Promise<T> {
-    return run(this.#connected.at(-1) ?? (this.#producer ??= this.#declaredProducer()));
+    return run(this.producer);
   }
 
   #declaredProducer(): Producer<In, Out> {

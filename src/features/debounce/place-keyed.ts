@@ -25,8 +25,8 @@ type MaybeDivided = Adds & {
   readonly divided?: () => Promise<{ readonly partitions: Partitions }>;
 };
 
-/** An id that says nothing of its place: readers look for it in all partitions. */
-const ANYWHERE = /^(?:[0-9A-Za-z]{20}|[0-9A-Za-z]{22})$/;
+/** A generated id, that of a client with a group included: readers look for it in all partitions. */
+const ANYWHERE = /^[0-9A-Za-z]{20}(?:[0-9A-Za-z]{2}|\{\d+\})?$/;
 
 /** The reply of the shard that has done what is to be done. */
 export type PlacedReply = Exclude<KeyedReply, { readonly status: "moved" | "unknown" }>;

@@ -19,7 +19,7 @@ export interface FlowNodeReport {
   /** With the reason `dependency_failed`: the ref of the task that failed. */
   readonly because?: string | undefined;
   /** What it waits for. */
-  readonly after: readonly { readonly ref: string; readonly on: EdgeOn }[];
+  readonly after: readonly { readonly ref: string; readonly on: EdgeOn | "failed" }[];
 }
 
 /** What has become of a flow. Instants are epoch ms. */

@@ -12,7 +12,10 @@ import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { resizeQueue } from "./resize.ts";
 
 /** What one partition of a queue has. */
-export interface PartitionInfo extends Pick<QueueCounts, "pending" | "delayed" | "working" | "rejected"> {
+export interface PartitionInfo extends Pick<
+  QueueCounts,
+  "pending" | "delayed" | "blocked" | "working" | "rejected"
+> {
   /** Its number, from 0. */
   readonly partition: number;
   /** How many of the 256 slots it owns: its part of the new tasks. 0 if it takes none, or none yet. */
@@ -68,9 +71,9 @@ export async function listPartitions(
     const calls = all.map((partition) => known.shard(partition).call(countScript, { overview: "" }));
     const counted = await runAll(store.queue.transport, calls, options);
     const partitions = all.map((partition, i) => {
-      const { pending = 0, delayed = 0, working = 0, rejected = 0 } = counted[i]?.counts ?? {};
+      const { pending = 0, delayed = 0, blocked = 0, working = 0, rejected = 0 } = counted[i]?.counts ?? {};
       const slots = map.owners.filter((owner) => owner === partition).length;
-      return { partition, slots, pending, delayed, working, rejected };
+      return { partition, slots, pending, delayed, blocked, working, rejected };
     });
     const count = owning({ owners: map.next ?? map.owners }).length;
     return { queue: store.queue.name, count, changing: map.next !== undefined, partitions };

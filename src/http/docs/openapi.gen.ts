@@ -24,6 +24,10 @@ export const openapi: OpenApiDocument = {
       "description": "Enqueue, pull, settle, follow and cancel tasks."
     },
     {
+      "name": "flows",
+      "description": "Tasks that wait for each other."
+    },
+    {
       "name": "queues",
       "description": "List, count, configure, pause and delete queues."
     },
@@ -273,6 +277,9 @@ export const openapi: OpenApiDocument = {
           "500": {
             "$ref": "#/components/responses/internal"
           },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
           },
@@ -311,6 +318,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -394,7 +402,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*)$"
+              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*)$"
             }
           },
           {
@@ -618,6 +626,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -1377,6 +1388,7 @@ export const openapi: OpenApiDocument = {
               "enum": [
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "completed",
                 "rejected"
@@ -1550,7 +1562,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*$"
+              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back|dependency_failed))*$"
             }
           },
           {
@@ -2060,7 +2072,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "End or delete all tasks in one state",
-        "description": "Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped. Scope: admin.",
+        "description": "Pending, delayed and blocked tasks are cancelled. The records of completed and rejected tasks are deleted. Working tasks are never purged: cancel them. A filter of pending tasks must name a group. If `cursor` is not null, call again with it. A copy of the request continues where the first stopped. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2159,6 +2171,177 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/flows": {
+      "post": {
+        "operationId": "addFlow",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Add tasks that wait for each other",
+        "description": "Adds up to 10,000 tasks, of one queue or several, all or none. A task with `after` is `blocked` until what it waits for has ended. An unknown ref and a cycle are refused. With an `id`, or an `Idempotency-Key` from which the id derives, a request can be resent safely. The token needs the scope for each of the queues. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/NewFlow"
+              },
+              "examples": {
+                "an-import": {
+                  "summary": "an import",
+                  "value": {
+                    "id": "nightly",
+                    "tasks": [
+                      {
+                        "ref": "fetch",
+                        "queue": "imports",
+                        "payload": {
+                          "day": "2026-11-30"
+                        }
+                      },
+                      {
+                        "ref": "rows",
+                        "flow": [
+                          {
+                            "ref": "a",
+                            "queue": "rows",
+                            "payload": {
+                              "part": 1
+                            }
+                          }
+                        ],
+                        "after": "fetch"
+                      },
+                      {
+                        "ref": "mail",
+                        "queue": "emails",
+                        "payload": {
+                          "to": "a@example.com"
+                        },
+                        "after": [
+                          {
+                            "ref": "rows",
+                            "on": "ended"
+                          }
+                        ]
+                      }
+                    ]
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The flow was already known. Nothing was added.",
+            "headers": {
+              "Location": {
+                "$ref": "#/components/headers/Location"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/FlowAdded"
+                },
+                "examples": {
+                  "known": {
+                    "summary": "known",
+                    "value": {
+                      "id": "nightly@imports",
+                      "created": false,
+                      "tasks": {
+                        "fetch": "0{nightly@imports}",
+                        "rows/a": "1{nightly@imports}",
+                        "mail": "3{nightly@imports}"
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "This request, or an earlier copy of it, added the flow.",
+            "headers": {
+              "Location": {
+                "$ref": "#/components/headers/Location"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/FlowAdded"
+                },
+                "examples": {
+                  "added": {
+                    "summary": "added",
+                    "value": {
+                      "id": "nightly@imports",
+                      "created": true,
+                      "tasks": {
+                        "fetch": "0{nightly@imports}",
+                        "rows/a": "1{nightly@imports}",
+                        "mail": "3{nightly@imports}"
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "409": {
+            "$ref": "#/components/responses/idempotency_key_reused"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/queues": {
       "get": {
         "operationId": "listQueues",
@@ -2238,6 +2421,7 @@ export const openapi: OpenApiDocument = {
                             "pending": 120,
                             "delayed": 7,
                             "working": 10,
+                            "blocked": 3,
                             "rejected": 2,
                             "oldestAge": 4300,
                             "nextDueAt": 1792800030000,
@@ -2316,6 +2500,7 @@ export const openapi: OpenApiDocument = {
                       "pending": 120,
                       "delayed": 7,
                       "working": 10,
+                      "blocked": 3,
                       "rejected": 2,
                       "oldestAge": 4300,
                       "nextDueAt": 1792800030000,
@@ -2816,6 +3001,9 @@ export const openapi: OpenApiDocument = {
           "500": {
             "$ref": "#/components/responses/internal"
           },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
@@ -3290,6 +3478,9 @@ export const openapi: OpenApiDocument = {
           "500": {
             "$ref": "#/components/responses/internal"
           },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
@@ -3548,6 +3739,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 128,
                           "pending": 12041,
                           "delayed": 30,
+                          "blocked": 0,
                           "working": 8,
                           "rejected": 2
                         },
@@ -3556,6 +3748,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 128,
                           "pending": 11986,
                           "delayed": 30,
+                          "blocked": 0,
                           "working": 8,
                           "rejected": 2
                         }
@@ -3650,6 +3843,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 256,
                           "pending": 12041,
                           "delayed": 30,
+                          "blocked": 0,
                           "working": 8,
                           "rejected": 2
                         },
@@ -3658,6 +3852,7 @@ export const openapi: OpenApiDocument = {
                           "slots": 0,
                           "pending": 0,
                           "delayed": 0,
+                          "blocked": 0,
                           "working": 0,
                           "rejected": 0
                         }
@@ -3748,6 +3943,7 @@ export const openapi: OpenApiDocument = {
                           "pending": 120,
                           "delayed": 7,
                           "working": 10,
+                          "blocked": 3,
                           "rejected": 2,
                           "oldestAge": 4300,
                           "nextDueAt": 1792800030000,
@@ -4505,6 +4701,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -6122,6 +6321,48 @@ export const openapi: OpenApiDocument = {
             "const": "base64",
             "description": "Set it if the value is bytes in base64."
           },
+          "group": {
+            "$ref": "#/components/schemas/Name",
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "Tasks with a higher priority are pulled first. Default 0."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long until the task becomes pending. Default 0."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
+          },
           "id": {
             "$ref": "#/components/schemas/TaskId",
             "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
@@ -6153,20 +6394,6 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": false,
             "description": "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response."
           },
-          "group": {
-            "$ref": "#/components/schemas/Name",
-            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
-          },
-          "priority": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 9,
-            "description": "Tasks with a higher priority are pulled first. Default 0."
-          },
-          "delay": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long until the task becomes pending. Default 0."
-          },
           "at": {
             "anyOf": [
               {
@@ -6181,34 +6408,6 @@ export const openapi: OpenApiDocument = {
               }
             ],
             "description": "When the task becomes pending, epoch ms; instead of `delay`."
-          },
-          "lease": {
-            "$ref": "#/components/schemas/PositiveDuration",
-            "description": "How long one attempt may take. Default: the lease of the pull."
-          },
-          "maxAttempts": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
-          },
-          "resultTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
-          },
-          "deadTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
-          },
-          "headers": {
-            "type": "object",
-            "propertyNames": {
-              "minLength": 1
-            },
-            "additionalProperties": {
-              "type": "string"
-            },
-            "description": "Texts that are stored with the payload, at most 16 KiB in total."
           },
           "debounce": {
             "type": "object",
@@ -6328,6 +6527,48 @@ export const openapi: OpenApiDocument = {
             "const": "base64",
             "description": "Set it if the value is bytes in base64."
           },
+          "group": {
+            "$ref": "#/components/schemas/Name",
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "Tasks with a higher priority are pulled first. Default 0."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long until the task becomes pending. Default 0."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
+          },
           "id": {
             "$ref": "#/components/schemas/TaskId",
             "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
@@ -6359,20 +6600,6 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": false,
             "description": "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response."
           },
-          "group": {
-            "$ref": "#/components/schemas/Name",
-            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
-          },
-          "priority": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 9,
-            "description": "Tasks with a higher priority are pulled first. Default 0."
-          },
-          "delay": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long until the task becomes pending. Default 0."
-          },
           "at": {
             "anyOf": [
               {
@@ -6387,34 +6614,6 @@ export const openapi: OpenApiDocument = {
               }
             ],
             "description": "When the task becomes pending, epoch ms; instead of `delay`."
-          },
-          "lease": {
-            "$ref": "#/components/schemas/PositiveDuration",
-            "description": "How long one attempt may take. Default: the lease of the pull."
-          },
-          "maxAttempts": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
-          },
-          "resultTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
-          },
-          "deadTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
-          },
-          "headers": {
-            "type": "object",
-            "propertyNames": {
-              "minLength": 1
-            },
-            "additionalProperties": {
-              "type": "string"
-            },
-            "description": "Texts that are stored with the payload, at most 16 KiB in total."
           }
         },
         "required": [
@@ -6768,7 +6967,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -6779,7 +6979,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -6883,11 +7084,12 @@ export const openapi: OpenApiDocument = {
             "enum": [
               "pending",
               "delayed",
+              "blocked",
               "completed",
               "rejected"
             ],
             "type": "string",
-            "description": "The state of the tasks. Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted."
+            "description": "The state of the tasks. Pending, delayed and blocked tasks are cancelled. The records of completed and rejected tasks are deleted."
           },
           "text": {
             "type": "string",
@@ -6907,7 +7109,8 @@ export const openapi: OpenApiDocument = {
                   "attempts_exhausted",
                   "lease_expired",
                   "taken_back",
-                  "cancelled"
+                  "cancelled",
+                  "dependency_failed"
                 ],
                 "type": "string"
               },
@@ -6918,7 +7121,8 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
-                    "taken_back"
+                    "taken_back",
+                    "dependency_failed"
                   ],
                   "type": "string"
                 },
@@ -7005,6 +7209,273 @@ export const openapi: OpenApiDocument = {
         },
         "required": [
           "state"
+        ],
+        "additionalProperties": false
+      },
+      "NewFlow": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/FlowItem"
+            },
+            "maxItems": 10000,
+            "minItems": 1,
+            "description": "In any order."
+          },
+          "id": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+            "description": "The name of the flow. A flow whose name is known is not added again. Default: a generated name."
+          },
+          "onFailure": {
+            "const": "cancel",
+            "description": "`cancel`: if a task fails, those that have not ended are cancelled, except what waits for their ends alone. Default: only what waits for it is rejected."
+          }
+        },
+        "required": [
+          "tasks"
+        ],
+        "additionalProperties": false
+      },
+      "FlowItem": {
+        "anyOf": [
+          {
+            "$ref": "#/components/schemas/FlowTask"
+          },
+          {
+            "$ref": "#/components/schemas/InnerFlow"
+          }
+        ]
+      },
+      "FlowTask": {
+        "type": "object",
+        "properties": {
+          "ref": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+            "description": "The name of the item, unique in its list."
+          },
+          "after": {
+            "anyOf": [
+              {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$"
+                  },
+                  {
+                    "type": "object",
+                    "properties": {
+                      "ref": {
+                        "type": "string",
+                        "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+                        "description": "The item that must end first."
+                      },
+                      "on": {
+                        "enum": [
+                          "completed",
+                          "ended"
+                        ],
+                        "type": "string",
+                        "description": "`completed`: that item must complete; if it ends otherwise, this one is rejected with the reason `dependency_failed`. `ended`: it may end in any way. Default completed."
+                      }
+                    },
+                    "required": [
+                      "ref"
+                    ],
+                    "additionalProperties": false
+                  }
+                ]
+              },
+              {
+                "type": "array",
+                "items": {
+                  "anyOf": [
+                    {
+                      "type": "string",
+                      "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$"
+                    },
+                    {
+                      "type": "object",
+                      "properties": {
+                        "ref": {
+                          "type": "string",
+                          "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+                          "description": "The item that must end first."
+                        },
+                        "on": {
+                          "enum": [
+                            "completed",
+                            "ended"
+                          ],
+                          "type": "string",
+                          "description": "`completed`: that item must complete; if it ends otherwise, this one is rejected with the reason `dependency_failed`. `ended`: it may end in any way. Default completed."
+                        }
+                      },
+                      "required": [
+                        "ref"
+                      ],
+                      "additionalProperties": false
+                    }
+                  ]
+                },
+                "maxItems": 10000
+              }
+            ],
+            "description": "What the item waits for: refs of the same list. Default: it begins at once, in an inner flow with that."
+          },
+          "queue": {
+            "$ref": "#/components/schemas/QueueName",
+            "description": "The queue of the task."
+          },
+          "payload": {
+            "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+          },
+          "encoding": {
+            "const": "base64",
+            "description": "Set it if the value is bytes in base64."
+          },
+          "group": {
+            "$ref": "#/components/schemas/Name",
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "Tasks with a higher priority are pulled first. Default 0."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long until the task becomes pending, once nothing that it waits for is left. Default 0."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
+          }
+        },
+        "required": [
+          "ref",
+          "queue",
+          "payload"
+        ],
+        "additionalProperties": false
+      },
+      "InnerFlow": {
+        "type": "object",
+        "properties": {
+          "ref": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+            "description": "The name of the item, unique in its list."
+          },
+          "flow": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/FlowItem"
+            },
+            "maxItems": 10000,
+            "description": "Tasks and flows, which name only each other. The item ends when all of them have ended, as completed if all of them completed."
+          },
+          "after": {
+            "anyOf": [
+              {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$"
+                  },
+                  {
+                    "type": "object",
+                    "properties": {
+                      "ref": {
+                        "type": "string",
+                        "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+                        "description": "The item that must end first."
+                      },
+                      "on": {
+                        "enum": [
+                          "completed",
+                          "ended"
+                        ],
+                        "type": "string",
+                        "description": "`completed`: that item must complete; if it ends otherwise, this one is rejected with the reason `dependency_failed`. `ended`: it may end in any way. Default completed."
+                      }
+                    },
+                    "required": [
+                      "ref"
+                    ],
+                    "additionalProperties": false
+                  }
+                ]
+              },
+              {
+                "type": "array",
+                "items": {
+                  "anyOf": [
+                    {
+                      "type": "string",
+                      "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$"
+                    },
+                    {
+                      "type": "object",
+                      "properties": {
+                        "ref": {
+                          "type": "string",
+                          "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+                          "description": "The item that must end first."
+                        },
+                        "on": {
+                          "enum": [
+                            "completed",
+                            "ended"
+                          ],
+                          "type": "string",
+                          "description": "`completed`: that item must complete; if it ends otherwise, this one is rejected with the reason `dependency_failed`. `ended`: it may end in any way. Default completed."
+                        }
+                      },
+                      "required": [
+                        "ref"
+                      ],
+                      "additionalProperties": false
+                    }
+                  ]
+                },
+                "maxItems": 10000
+              }
+            ],
+            "description": "What the item waits for: refs of the same list. Default: it begins at once, in an inner flow with that."
+          }
+        },
+        "required": [
+          "ref",
+          "flow"
         ],
         "additionalProperties": false
       },
@@ -7754,6 +8225,7 @@ export const openapi: OpenApiDocument = {
                       "enum": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "completed",
                         "rejected"
@@ -7767,10 +8239,11 @@ export const openapi: OpenApiDocument = {
                         "attempts_exhausted",
                         "lease_expired",
                         "taken_back",
-                        "cancelled"
+                        "cancelled",
+                        "dependency_failed"
                       ],
                       "type": "string",
-                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                     },
                     "deadlineAt": {
                       "type": "integer",
@@ -7841,6 +8314,7 @@ export const openapi: OpenApiDocument = {
             "enum": [
               "pending",
               "delayed",
+              "blocked",
               "working",
               "completed",
               "rejected"
@@ -7853,10 +8327,11 @@ export const openapi: OpenApiDocument = {
               "attempts_exhausted",
               "lease_expired",
               "taken_back",
-              "cancelled"
+              "cancelled",
+              "dependency_failed"
             ],
             "type": "string",
-            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
           },
           "attempt": {
             "type": "integer",
@@ -7896,6 +8371,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected",
@@ -8131,6 +8607,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -8143,10 +8620,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -8186,6 +8664,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -8454,10 +8933,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "error": {
                   "type": "string",
@@ -8611,6 +9091,7 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "completed",
                     "rejected"
@@ -8623,10 +9104,11 @@ export const openapi: OpenApiDocument = {
                     "attempts_exhausted",
                     "lease_expired",
                     "taken_back",
-                    "cancelled"
+                    "cancelled",
+                    "dependency_failed"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
                 },
                 "attempt": {
                   "type": "integer",
@@ -8666,6 +9148,7 @@ export const openapi: OpenApiDocument = {
                         "enum": [
                           "pending",
                           "delayed",
+                          "blocked",
                           "working",
                           "completed",
                           "rejected",
@@ -9156,6 +9639,34 @@ export const openapi: OpenApiDocument = {
           "unreadable"
         ]
       },
+      "FlowAdded": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "`<name>@<queue>`: the queue is that of the first task."
+          },
+          "created": {
+            "type": "boolean",
+            "description": "False if a flow with this id was known already. Then nothing was added. A resent request gets the first response."
+          },
+          "tasks": {
+            "type": "object",
+            "propertyNames": {
+              "type": "string"
+            },
+            "additionalProperties": {
+              "$ref": "#/components/schemas/TaskId"
+            },
+            "description": "The id of each task, by its ref."
+          }
+        },
+        "required": [
+          "id",
+          "created",
+          "tasks"
+        ]
+      },
       "Queues": {
         "type": "object",
         "properties": {
@@ -9184,6 +9695,11 @@ export const openapi: OpenApiDocument = {
                         "delayed": {
                           "type": "integer",
                           "minimum": 0
+                        },
+                        "blocked": {
+                          "type": "integer",
+                          "minimum": 0,
+                          "description": "Tasks of flows that wait for others."
                         },
                         "working": {
                           "type": "integer",
@@ -9253,6 +9769,7 @@ export const openapi: OpenApiDocument = {
                       "required": [
                         "pending",
                         "delayed",
+                        "blocked",
                         "working",
                         "rejected",
                         "oldestAge",
@@ -9307,6 +9824,11 @@ export const openapi: OpenApiDocument = {
           "delayed": {
             "type": "integer",
             "minimum": 0
+          },
+          "blocked": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks of flows that wait for others."
           },
           "working": {
             "type": "integer",
@@ -9377,6 +9899,7 @@ export const openapi: OpenApiDocument = {
           "queue",
           "pending",
           "delayed",
+          "blocked",
           "working",
           "rejected",
           "oldestAge",
@@ -9489,6 +10012,11 @@ export const openapi: OpenApiDocument = {
                     "delayed": {
                       "type": "integer",
                       "minimum": 0
+                    },
+                    "blocked": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "Tasks of flows that wait for others."
                     },
                     "working": {
                       "type": "integer",
@@ -9787,6 +10315,7 @@ export const openapi: OpenApiDocument = {
                     "queue",
                     "pending",
                     "delayed",
+                    "blocked",
                     "working",
                     "rejected",
                     "oldestAge",
@@ -10826,6 +11355,10 @@ export const openapi: OpenApiDocument = {
                   "type": "integer",
                   "minimum": 0
                 },
+                "blocked": {
+                  "type": "integer",
+                  "minimum": 0
+                },
                 "working": {
                   "type": "integer",
                   "minimum": 0
@@ -10841,6 +11374,7 @@ export const openapi: OpenApiDocument = {
                 "slots",
                 "pending",
                 "delayed",
+                "blocked",
                 "working",
                 "rejected"
               ]
@@ -12475,7 +13009,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not supported here",
           "status": 501,
           "code": "unsupported",
-          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which."
+          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which."
         }
       },
       "redis_unauthorized": {
@@ -12545,7 +13079,7 @@ export const openapi: OpenApiDocument = {
           "title": "Record of a newer release",
           "status": 503,
           "code": "newer_schema",
-          "detail": "A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too."
+          "detail": "A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed."
         }
       },
       "auth_not_configured": {
@@ -12683,7 +13217,7 @@ export const openapi: OpenApiDocument = {
     },
     "headers": {
       "Location": {
-        "description": "The URL of the task, if the request has one task.",
+        "description": "The URL of the task, if the request has one, or of the flow.",
         "schema": {
           "type": "string"
         }
@@ -12839,6 +13373,21 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
+      "unsupported": {
+        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "unsupported": {
+                "$ref": "#/components/examples/unsupported"
+              }
+            }
+          }
+        }
+      },
       "redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed": {
         "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason without a code of its own. The server's log has the details.\n\n`unexpected_reply`: Redis, or a server in front of it, sent something that is not a reply to the command.\n\n`offload_failed`: A payload could not be written to the server's object store or read from it, or the server has none. An enqueue has written no task. The server's log has the details.",
         "content": {
@@ -12864,7 +13413,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -12974,21 +13523,6 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
-      "unsupported": {
-        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which.",
-        "content": {
-          "application/problem+json": {
-            "schema": {
-              "$ref": "#/components/schemas/Problem"
-            },
-            "examples": {
-              "unsupported": {
-                "$ref": "#/components/examples/unsupported"
-              }
-            }
-          }
-        }
-      },
       "alive": {
         "description": "`alive`: A pending, delayed or working task cannot be deleted. Cancel it first.",
         "content": {
@@ -13035,7 +13569,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-unhealthy-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`unhealthy`: The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS. The route accepts no request until they are set.\n\n`unhealthy`: The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {

@@ -117,7 +117,7 @@ export const problems = {
     status: 501,
     title: "Not supported here",
     meaning:
-      "The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which.",
+      "The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which.",
   },
   redis_unauthorized: {
     status: 502,
@@ -156,7 +156,7 @@ export const problems = {
     status: 503,
     title: "Record of a newer release",
     meaning:
-      "A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.",
+      "A newer release of Sluice wrote this record: deploy that release here too. Or the queue has a strict order or flows: give the server the option `order` or `flows`. Nothing was changed.",
   },
   auth_not_configured: {
     status: 503,

@@ -103,7 +103,7 @@ export const redrive = fields({
 });
 
 export const purge = fields({
-  state: stateOf("pending", "delayed", "completed", "rejected"),
+  state: stateOf("pending", "delayed", "blocked", "completed", "rejected"),
   ...bodyFilter,
   ...run,
 });

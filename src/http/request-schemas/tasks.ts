@@ -9,9 +9,22 @@ import { TOKEN } from "../../kernel/options/validation.ts";
 /** The id in the path. */
 export const idInPath = fields({ id: taskId });
 
-const taskFields = {
+/** What a task in a flow has too. */
+export const flowTaskFields = {
   payload: v.unknown(),
   encoding: v.exactOptional(encoding),
+  group: v.exactOptional(name),
+  priority: v.exactOptional(integer(0, 9)),
+  delay: v.exactOptional(duration),
+  lease: v.exactOptional(positiveDuration),
+  maxAttempts: v.exactOptional(integer(0, 1_000_000)),
+  resultTtl: v.exactOptional(duration),
+  deadTtl: v.exactOptional(duration),
+  headers: v.exactOptional(headers),
+};
+
+const taskFields = {
+  ...flowTaskFields,
   id: v.exactOptional(taskId),
   unique: v.exactOptional(duration),
   again: v.exactOptional(v.boolean()),
@@ -21,15 +34,7 @@ const taskFields = {
       window: positiveDuration,
     }),
   ),
-  group: v.exactOptional(name),
-  priority: v.exactOptional(integer(0, 9)),
-  delay: v.exactOptional(duration),
   at: v.exactOptional(instant(LAST_DUE)),
-  lease: v.exactOptional(positiveDuration),
-  maxAttempts: v.exactOptional(integer(0, 1_000_000)),
-  resultTtl: v.exactOptional(duration),
-  deadTtl: v.exactOptional(duration),
-  headers: v.exactOptional(headers),
 };
 
 /** One of several tasks. */

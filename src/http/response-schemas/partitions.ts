@@ -21,6 +21,7 @@ export const queuePartitions = v.object({
         ),
         pending: count,
         delayed: count,
+        blocked: count,
         working: count,
         rejected: described(count, "Dead letters."),
       }),

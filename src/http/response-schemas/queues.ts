@@ -12,6 +12,7 @@ const pausedUntil = described(
 export const counts = v.object({
   pending: count,
   delayed: count,
+  blocked: described(count, "Tasks of flows that wait for others."),
   working: count,
   rejected: described(count, "Dead letters."),
   oldestAge: described(

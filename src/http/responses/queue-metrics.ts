@@ -62,8 +62,8 @@ export function queueMetrics({ queues, truncated, commands }: Scrape): MetricFam
       name: "sluice_queue_tasks",
       type: "gauge",
       help: "Tasks by state. Rejected tasks are dead letters.",
-      samples: read.flatMap(({ queue, pending, delayed, working, rejected }) =>
-        Object.entries({ pending, delayed, working, rejected }).map(([state, value]) => {
+      samples: read.flatMap(({ queue, pending, delayed, blocked, working, rejected }) =>
+        Object.entries({ pending, delayed, blocked, working, rejected }).map(([state, value]) => {
           return { labels: { queue, state }, value };
         }),
       ),

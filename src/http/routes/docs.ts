@@ -1,12 +1,10 @@
 import { json, respond } from "../../respond.ts";
 import type { Docs } from "../docs/docs.ts";
-import { loaded } from "../parts.ts";
+import { isOff, loaded } from "../parts.ts";
 import { Problem } from "../problems/problem.ts";
 import type { App, Services } from "../services.ts";
 
-const OFF =
-  "This server does not serve its documentation. The option `docs` turns it on: " +
-  '`import { docs } from "sluice-queue/docs"`, and `sluice({ docs })` or `createApp({ docs })`.';
+const OFF = isOff("does not serve its documentation", "docs");
 
 /** The OpenAPI document, its page, and the redirect of `/`. */
 export function docsRoutes(app: App, { docs, hasDashboard }: Services): void {

@@ -2,6 +2,7 @@ import { operatorOf } from "../../open/operator.ts";
 import { countQueues, type CountedQueue } from "../../operate/count-queues.ts";
 import { listQueues } from "../../sweep/registry.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
+import { requireOrder } from "../request/strict-order.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/queues.ts";
@@ -60,6 +61,7 @@ export function queueRoutes(app: App, services: Services): void {
   app.patch("/v1/queues/:queue/settings", allow("admin"), async (c) => {
     const options = requestOptions(c);
     const changes = await readBody(c, services, schemas.queueChanges);
+    requireOrder(services, changes);
     return reply<typeof replies.queueSettings>(await operator(c).configure(changes, options));
   });
 
@@ -74,6 +76,7 @@ export function queueRoutes(app: App, services: Services): void {
     const options = requestOptions(c);
     const { group } = readPath(c, schemas.groupInPath);
     const changes = await readBody(c, services, schemas.groupChanges);
+    requireOrder(services, changes);
     return reply<typeof replies.groupSettings>(await operator(c).configureGroup(group, changes, options));
   });
 

@@ -1,24 +1,21 @@
 import { sweepWith } from "../../open/sweep-with.ts";
-import { sweepParts } from "../../open/sweep-parts.ts";
 import type { Duration } from "../../kernel/options/duration.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";
 import { type App, propsOf, type RequestContext, type Services, waitUntilOf } from "../services.ts";
-import { loaded } from "../parts.ts";
+import { isOff, loaded } from "../parts.ts";
 import { Problem } from "../problems/problem.ts";
 import { methodNotAllowed } from "../request/methods.ts";
 import type * as replies from "../response-schemas/sweep.ts";
 import { reply } from "../responses/reply.ts";
 import * as schemas from "../request-schemas/sweep.ts";
 
-const OFF =
-  "This server has no deep sweep. The option `deepSweep` turns it on: " +
-  '`import { deepSweep } from "sluice-queue/deep-sweep"`, and `sluice({ deepSweep })` or `createApp({ deepSweep })`.';
+const OFF = isOff("has no deep sweep", "deepSweep", "deep-sweep");
 
 /** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
   const { allow, optionsOf } = services;
-  const { beforeSweep, afterSweep, sweptStore, deepSweep } = services;
+  const { beforeSweep, afterSweep, sweptStore, sweepParts, deepSweep } = services;
 
   const run = async (c: RequestContext, requested?: Duration) => {
     const budget = budgetOf(services, requested);

@@ -1,8 +1,8 @@
 import { checkOrder, checkOrders } from "../../deploy/declared/checked-order.ts";
 import { SluiceError } from "../../errors.ts";
-import { OnDemand } from "../../kernel/on-demand.ts";
 import type { DequeueOptions } from "../../kernel/options/types.ts";
 import type { Batch } from "../../kernel/lease/leased-task.ts";
+import type { Queue } from "../../open/queue.ts";
 import { json } from "../../respond.ts";
 import { readBody, readPath, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
@@ -10,12 +10,17 @@ import { payloadsHidden } from "../auth/authenticator.ts";
 import { invalid, Problem, taskNotFound } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/tasks.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
+import { isOff } from "../parts.ts";
 import { reply } from "../responses/reply.ts";
 import { fieldOf } from "../responses/task-reply.ts";
 import * as schemas from "../request-schemas/tasks.ts";
 
-/** Loaded with the first task that may change an earlier one. */
-const keyed = new OnDemand(() => import("../../features/debounce/index.ts"));
+const OFF = isOff("cannot debounce, throttle or replace tasks", "debounce");
+
+const keyed = ({ debounce }: Services, queue: Queue) => {
+  if (!debounce) throw new Problem("unsupported", { detail: OFF });
+  return debounce.withDebounce(queue);
+};
 
 /** Enqueue, pull, settle and cancel. */
 export function taskRoutes(app: App, services: Services): void {
@@ -36,7 +41,7 @@ export function taskRoutes(app: App, services: Services): void {
     const { debounce, throttle, singleton, replace } = rest;
     const isKeyed = [debounce, throttle, singleton, replace].some((option) => option !== undefined);
     const enqueued = await (isKeyed
-      ? keyed.use(({ withDebounce }) => withDebounce(queue).enqueue(payload, { ...rest, ...options }))
+      ? keyed(services, queue).enqueue(payload, { ...rest, ...options })
       : queue.enqueue(payload, { ...rest, ...options }));
     // Relative to the request, so that it is right wherever the app is mounted.
     const location = `tasks/${encodeURIComponent(enqueued.id)}`;
@@ -47,7 +52,7 @@ export function taskRoutes(app: App, services: Services): void {
     const options = requestOptions(c);
     const { key } = readPath(c, schemas.keyInPath);
     const queue = c.get("open").queue();
-    const known = await keyed.use(({ withDebounce }) => withDebounce(queue).forgetKey(key, options));
+    const known = await keyed(services, queue).forgetKey(key, options);
     return reply<typeof replies.keyForgotten>({ key, known });
   });
 

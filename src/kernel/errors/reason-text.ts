@@ -11,6 +11,7 @@ export const reasonTexts: Readonly<Record<RejectReason, string>> = {
   lease_expired: "the lease expired: crashed, hung, or too slow",
   taken_back: "an operator took it back from its worker",
   cancelled: "it was cancelled",
+  dependency_failed: "a task that it waited for did not complete",
 };
 
 /** The reasons with a text that contains the given text. */

@@ -3,6 +3,7 @@ import { addFlow } from "../../lua/add-flow.gen.ts";
 import { endFlow } from "../../lua/end-flow.gen.ts";
 import { readOutbox } from "../../lua/read-outbox.gen.ts";
 import { notify } from "../../lua/notify.gen.ts";
+import { stageFlow } from "../../lua/stage-flow.gen.ts";
 import { type Binding, okay, ReplyReader } from "../scripts/binding.ts";
 import type { Reply } from "../transport.ts";
 
@@ -13,7 +14,6 @@ export interface OutboxEntry {
   /** `field`: tasks to add to another partition. `node`: the followers of a task to be notified. */
   readonly kind: "field" | "node";
   readonly outcome: string;
-  /** Of a field its value. */
   readonly followers: string;
   readonly because: string;
 }
@@ -31,13 +31,28 @@ export const readEntries = (reader: ReplyReader): OutboxEntry[] =>
 export const addFlowScript = {
   script: addFlow,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry"],
-  args: ["testNow", "wake", "token"],
+  args: ["testNow", "wake", "token", "mayRefuse"],
   each: ["id", "edges", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("addFlow", reply);
-    const status = reader.status("ok", "full");
-    if (status === "full") return { status, wake: false, isOwn: false };
-    return { status, wake: reader.integer() === 1, isOwn: reader.integer() === 1 };
+    const status = reader.status("ok", "full", "lost");
+    if (status !== "ok") return { status, wake: false, by: "others" } as const;
+    const wake = reader.integer() === 1;
+    return { status, wake, by: ADDED_BY[reader.integer()] ?? "others" } as const;
+  },
+} as const satisfies Binding;
+
+/** Whose call has added nodes: others are of another flow with that id. */
+const ADDED_BY = ["others", "copy", "this"] as const;
+
+export const stageFlowScript = {
+  script: stageFlow,
+  keys: ["tasks", "expiry"],
+  args: ["testNow", "root", "keptFor"],
+  each: ["member", "text"],
+  decode: (reply: Reply) => {
+    const reader = okay("stageFlow", reply);
+    if (!reader.ended) reader.oneOf([]);
   },
 } as const satisfies Binding;
 

@@ -17,8 +17,8 @@ const editionsOf: typeof linkedScripts = {
 
 /**
  * A transport for queues whose tasks may depend on each other: with groups in strict order. Give it to all that works on
- * such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments, `createApp`, tests and
- * `Operator` do so by themselves. Without it, calls on such a queue throw `newer_schema`.
+ * such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments and
+ * `createApp` do so with their option `order`, tests by themselves. Without it, calls on such a queue throw `newer_schema`.
  * @param transport any other transport
  * @returns the same one for the same transport
  * @example const ledger = new Queue("ledger", { transport: linked(upstash(env)) });
@@ -31,7 +31,7 @@ export function linked(transport: Transport): Transport {
     passTurns: async (...args) => (await import("./pass-turns.ts")).passTurns(...args),
     send: async (commands, options) => {
       const sent = await inEdition(commands);
-      return withoutOutbox(transport, sent, await transport.send(sent, options), options);
+      return asPlain(transport, sent, await transport.send(sent, options), options);
     },
   };
   editions.set(transport, link);
@@ -53,11 +53,18 @@ async function inEdition(commands: readonly Command[]): Promise<readonly Command
   });
 }
 
+/** The place of blocked tasks in `delayed`, and what the record of a task of a flow begins with. */
+const BLOCKED = 4_503_599_627_370_495;
+const OF_FLOW = "2;";
+
+/** The id of a task of a flow. */
+const NODE = /^\d+\{.+@.+\}$/;
+
 /**
- * The outcomes of commands as the plain edition has them. A settle may have left something to be notified to other
- * partitions: that is done first.
+ * The outcomes of commands as queues read them. A settle or a cancel may have left something to be notified to other
+ * partitions: that is done first. A task that is blocked is in this state.
  */
-async function withoutOutbox(
+async function asPlain(
   transport: Transport,
   commands: readonly Command[],
   outcomes: CommandOutcome[],
@@ -68,16 +75,22 @@ async function withoutOutbox(
     if (!command || !("script" in command) || !("reply" in outcome) || !Array.isArray(outcome.reply))
       continue;
     const { name } = command.script;
-    if (name !== "settle" && name !== "settleAndDequeue") continue;
     const reply: readonly Reply[] = outcome.reply;
+    const [, state, at, fixed] = reply;
+    if (name === "get" && state === "delayed" && at === BLOCKED && String(fixed).startsWith(OF_FLOW))
+      outcomes[i] = { reply: reply.with(1, "blocked") };
+    if (name === "cancel" && reply[0] === "rejected" && NODE.test(command.args[1] ?? "")) {
+      const { emptyOutboxOf } = await import("./outbox.ts");
+      await emptyOutboxOf(transport, command.keys, command.args[0], options);
+    }
+    if (name !== "settle" && name !== "settleAndDequeue") continue;
     const settled = name === "settle" ? reply : reply[0];
     const last = Array.isArray(settled) ? (settled as readonly Reply[]).at(-1) : undefined;
     if (!Array.isArray(last) || last[0] !== "outbox") continue;
     const rest = (settled as readonly Reply[]).slice(0, -1);
     outcomes[i] = { reply: name === "settle" ? rest : [rest, ...reply.slice(1)] };
     const { sendSettled } = await import("./outbox.ts");
-    const testNow = command.args[0];
-    await sendSettled(transport, command.keys, testNow, new ReplyReader(name, last.slice(1)), options);
+    await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options);
   }
   return outcomes;
 }

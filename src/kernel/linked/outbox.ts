@@ -1,16 +1,17 @@
 /** Empties the outboxes of partitions: notifies other partitions what has become of the tasks of a flow. */
-import { commandCall, run, runAll } from "../call.ts";
+import { commandCall, exchange, run, runAll } from "../call.ts";
 import { readShardName } from "../names/keys.ts";
 import type { QueueRef } from "../queue-ref.ts";
 import { SluiceError } from "../../errors.ts";
 import type { ReplyReader } from "../scripts/binding.ts";
 import { replyOf } from "../scripts/replies.ts";
 import { Shard } from "../shard.ts";
-import { slicesOf } from "../slices.ts";
+import { groupedBy, slicesOf } from "../slices.ts";
 import type { Command, SendOptions } from "../transport.ts";
-import { flowOf, type FlowLayout, layoutField, nodeId, nodesOf, rootOf } from "./flow-names.ts";
+import { readLayout } from "./flow-layout.ts";
+import { flowOf, layoutField, nodeId } from "./flow-names.ts";
+import { pieceCall, readPiece } from "./node-pieces.ts";
 import {
-  addFlowScript,
   endFlowScript,
   type OutboxEntry,
   readEntries,
@@ -87,6 +88,12 @@ export const forgetNodes = ({ keys }: Shard, at: number): Command => [
   String(at),
 ];
 
+/** An entry, and the partition that has it. */
+interface Open {
+  readonly from: string;
+  readonly entry: OutboxEntry;
+}
+
 /**
  * Notifies what a partition has left to be notified, and all that follows from it.
  * @returns whether all of it was done. The rest stays in the outbox
@@ -99,22 +106,43 @@ export async function sendOutbox(
   options: SendOptions = {},
 ): Promise<boolean> {
   let isDone = true;
-  const open = [{ name, entries }];
-  for (const { name: from, entries: own } of open) {
-    const done: OutboxEntry[] = [];
-    // Tasks first: others may wait for them.
-    for (const entry of own.toSorted(byKind)) {
-      const sent = await sendEntry(link, from, entry, options);
-      open.push(...sent.more);
-      if (sent.isDone) done.push(entry);
+  let open: readonly Open[] = entries.map((entry) => ({ from: name, entry }));
+  let removals: Command[] = [];
+  while (open.length > 0) {
+    const done: Open[] = [];
+    // Tasks first, in their order: others may wait for them.
+    for (const { from, entry } of open.filter(isField)) {
+      const sent = await sendPiece(link, from, entry.member, options);
+      if (sent) done.push({ from, entry });
       else isDone = false;
     }
-    if (done.length === 0) continue;
-    const commands = removeEntries(shardNamed(link, from), done);
-    for (const outcome of await link.transport.send(commands, options)) replyOf(outcome);
+    const nodes = open.filter((one) => !isField(one));
+    for (const one of nodes) {
+      const { member, outcome, followers } = one.entry;
+      if (followers !== " -") continue;
+      if (outcome !== "open") await endFlow(link, one.from, flowOf(member), options);
+      done.push(one);
+    }
+    const notified = nodes.filter(({ entry }) => entry.followers !== " -");
+    const { more, left } = await notifyAll(link, notified, removals, options);
+    done.push(...notified.filter((one) => !left.has(one)));
+    if (left.size > 0) isDone = false;
+    removals = Array.from(
+      groupedBy(done, ({ from }) => from),
+      ([from, own]) =>
+        removeEntries(
+          shardNamed(link, from),
+          own.map(({ entry }) => entry),
+        ),
+    ).flat();
+    open = more;
   }
+  if (removals.length > 0)
+    for (const outcome of await link.transport.send(removals, options)) replyOf(outcome);
   return isDone;
 }
+
+const isField = ({ entry }: Open) => entry.kind === "field";
 
 /** The commands that remove from the outbox of a partition what has been done. */
 export function removeEntries(
@@ -130,97 +158,127 @@ export function removeEntries(
 /**
  * Notifies what a settle has left to be notified. If that fails, it stays in the outbox, and the settle has succeeded.
  * @param keys those of the settle
+ * @param left the time of the settle, and the entries: so the calls need not read the time again
  */
 export async function sendSettled(
   transport: QueueRef["transport"],
   keys: readonly string[],
-  testNow: string | undefined,
-  entries: ReplyReader,
+  left: ReplyReader,
   options: SendOptions = {},
 ): Promise<void> {
+  const { link, name } = shardOf(transport, keys, left.text());
+  await unlessItFails(sendOutbox(link, name, readEntries(left), { signal: options.signal }));
+}
+
+/** As {@link sendSettled}, after a call whose reply does not have what it has left. */
+export async function emptyOutboxOf(
+  transport: QueueRef["transport"],
+  keys: readonly string[],
+  testNow: string | undefined,
+  options: SendOptions = {},
+): Promise<void> {
+  const { link, name } = shardOf(transport, keys, testNow);
+  await unlessItFails(emptyOutbox(link, name, { signal: options.signal }));
+}
+
+/**
+ * The partition that has these keys.
+ * @param now the time that its scripts are given, epoch ms
+ */
+function shardOf(transport: QueueRef["transport"], keys: readonly string[], now: string | undefined) {
   const tasks = keys.find((key) => key.endsWith(":tasks")) ?? "";
   const [, prefix, queue = "", first = ""] = /^(.*):\{([^}]+)\}(\/0)?:tasks$/.exec(tasks) ?? [];
-  const link = { transport, prefix, now: testNow ? () => Number(testNow) : undefined };
+  const link: Link = { transport, prefix, now: now ? () => Number(now) : undefined };
+  return { link, name: queue + first };
+}
+
+/** What has failed stays in the outbox. */
+async function unlessItFails(sent: Promise<unknown>): Promise<void> {
   try {
-    await sendOutbox(link, queue + first, readEntries(entries), { signal: options.signal });
+    await sent;
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
   }
 }
 
-const byKind = (one: OutboxEntry, other: OutboxEntry) => (one.kind < other.kind ? -1 : 1);
-
-interface Sent {
-  readonly isDone: boolean;
-  /** What other partitions have left to be notified because of it. */
-  readonly more: readonly { readonly name: string; readonly entries: readonly OutboxEntry[] }[];
+/** Adds a piece of a flow. Returns false if it may still be staged, so that its flow is not known yet. */
+async function sendPiece(link: Link, from: string, member: string, options: SendOptions): Promise<boolean> {
+  const { tasks } = shardNamed(link, from).keys;
+  const read = commandCall(["HGET", tasks, member], (reply) => reply as string | null);
+  const text = await run(link.transport, read, options);
+  // Another caller has added it.
+  if (text === null) return true;
+  const to = member.slice(member.lastIndexOf(" ") + 1);
+  const { status } = await run(link.transport, pieceCall(shardNamed(link, to), readPiece(text)), options);
+  return status === "ok";
 }
 
-async function sendEntry(link: Link, from: string, entry: OutboxEntry, options: SendOptions): Promise<Sent> {
-  const id = entry.member.slice("~x:".length);
-  if (entry.kind === "field") {
-    const to = id.slice(id.lastIndexOf(" ") + 1);
-    const { token, items } = JSON.parse(entry.followers) as AddedLater;
-    await run(link.transport, addLaterCall(shardNamed(link, to), token, items), options);
-    return { isDone: true, more: [] };
-  }
-  if (entry.followers === " -") {
-    if (entry.outcome !== "open") await endFlow(link, from, flowOf(id), options);
-    return { isDone: true, more: [] };
-  }
-  return notifyAll(link, from, id, entry, options);
-}
-
-/** Nodes that are added to a partition after the home of their flow. */
-export interface AddedLater {
-  readonly token: string;
-  readonly items: readonly (readonly [id: string, edges: string, record: string])[];
-}
-
-/** The call that adds them. */
-export function addLaterCall(shard: Shard, token: string, items: AddedLater["items"]) {
-  const each = items.map(([id, edges, record]) => ({ id, edges, record }));
-  return shard.call(addFlowScript, { wake: "", token }, each, shard.note());
-}
-
-async function notifyAll(
-  link: Link,
-  from: string,
-  id: string,
-  { followers, outcome, because }: OutboxEntry,
-  options: SendOptions,
-): Promise<Sent> {
-  const flow = flowOf(id);
-  const [own = "", ...others] = followers.split(" ");
+/** The nodes that an entry says are to be notified, by their partitions; and the home of the flow. */
+function followersOf({ from, entry }: Open) {
+  const flow = flowOf(entry.member);
+  const [own = "", ...others] = entry.followers.split(" ");
+  // In the home of the flow its name is not among them.
+  const home = others.length % 2 === 1 ? (others.pop() as string) : from;
   const lists = [
     [from, own] as const,
     ...slicesOf(others, 2).map(([to = "", list = ""]) => [to, list] as const),
   ];
-  const calls = lists.flatMap(([to, list]) => {
-    const notified =
-      list === ""
-        ? []
-        : list.split(",").map((text): Change => {
-            const [number = "", edge = ""] = text.split(".");
-            return { id: nodeId(flow, number), edge, outcome, because };
-          });
-    return slicesOf(notified, PER_CALL).map((slice) => ({
-      to,
-      call: shardNamed(link, to).call(notifyScript, { wake: "" }, slice),
-    }));
-  });
-  const replies = await runAll(
-    link.transport,
-    calls.map(({ call }) => call),
-    options,
+  const { outcome, because } = entry;
+  const changes = lists.flatMap(([to, list]) =>
+    (list === "" ? [] : list.split(",")).map((text) => {
+      const [number = "", edge = ""] = text.split(".");
+      const change: Change = { id: nodeId(flow, number), edge, outcome, because };
+      return { to, change };
+    }),
   );
-  const more = replies.flatMap(({ outbox }, i) =>
-    outbox.length > 0 ? [{ name: calls[i]?.to as string, entries: outbox }] : [],
+  return { flow, home, changes };
+}
+
+/**
+ * Notifies the followers of nodes, in one request.
+ * @param first commands that go in front
+ * @returns what other partitions have left to be notified because of it, and the entries that are not done
+ */
+async function notifyAll(
+  link: Link,
+  entries: readonly Open[],
+  first: readonly Command[],
+  options: SendOptions,
+): Promise<{ readonly more: readonly Open[]; readonly left: ReadonlySet<Open> }> {
+  const all = entries.map((open) => ({ open, ...followersOf(open) }));
+  const changes = all.flatMap(({ open, flow, home, changes: own }) =>
+    own.map((one) => ({ ...one, open, flow, home })),
   );
-  const unknown = replies.some((reply) => reply.unknown > 0);
-  // Each node has the flow as a whole among its followers.
-  const home = lists.find(([, list]) => /(?:^|,)flow\./.test(list))?.[0] ?? from;
-  return { more, isDone: !unknown || !(await exists(link, home, flow, options)) };
+  const slices = Array.from(
+    groupedBy(changes, ({ to }) => to),
+    ([to, own]) => slicesOf(own, PER_CALL).map((slice) => ({ to, slice })),
+  ).flat();
+  const removals = first.map((command) => commandCall(command, () => undefined));
+  const calls = slices.map(({ to, slice }) =>
+    shardNamed(link, to).call(
+      notifyScript,
+      { wake: "" },
+      slice.map(({ change }) => change),
+    ),
+  );
+  if (removals.length + calls.length === 0) return { more: [], left: new Set() };
+  const replies = (await exchange(link.transport, [...removals, ...calls], options)).map((reply) => reply());
+  const more: Open[] = [];
+  const left = new Set<Open>();
+  const known = new Map<string, boolean>();
+  for (const [i, { to, slice }] of slices.entries()) {
+    const reply = replies[removals.length + i];
+    if (!reply) continue;
+    more.push(...reply.outbox.map((entry) => ({ from: to, entry })));
+    if (reply.unknown === 0) continue;
+    // Their piece may not have been added yet.
+    for (const { open, flow, home } of slice) {
+      const isKnown = known.get(flow) ?? (await exists(link, home, flow, options));
+      known.set(flow, isKnown);
+      if (isKnown) left.add(open);
+    }
+  }
+  return { more, left };
 }
 
 /** Whether a flow has not ended, so that its nodes may still be added. */
@@ -233,20 +291,13 @@ async function exists(link: Link, home: string, flow: string, options: SendOptio
 /** From now on the records of the flow's tasks are kept for as long as each says. */
 async function endFlow(link: Link, home: string, flow: string, options: SendOptions): Promise<void> {
   const shard = shardNamed(link, home);
-  const read = commandCall(["HGET", shard.keys.tasks, layoutField(flow)], (reply) => reply as string | null);
-  const text = await run(link.transport, read, options);
-  if (text === null) return;
-  const layout = JSON.parse(text) as FlowLayout;
+  const layout = await readLayout(shard, flow, options);
+  if (!layout) return;
   const args = { keptFor: String(LAYOUT_KEPT_FOR) };
-  const calls = layout.shards.flatMap((name, i) =>
-    slicesOf(nodesOf(layout, i), PER_CALL).map((numbers) =>
-      shardNamed(link, name).call(
-        endFlowScript,
-        args,
-        numbers.map((number) => ({ id: nodeId(flow, number) })),
-      ),
-    ),
+  const own = layout.fields.map((id) => ({ id, shard: home }));
+  const ended = groupedBy([...layout.nodes, ...layout.roots, ...own], (one) => one.shard);
+  const calls = Array.from(ended, ([name, ids]) =>
+    slicesOf(ids, PER_CALL).map((slice) => shardNamed(link, name).call(endFlowScript, args, slice)),
   );
-  const own = [rootOf(flow), layoutField(flow)].map((id) => ({ id }));
-  await runAll(link.transport, [...calls, shard.call(endFlowScript, args, own)], options);
+  await runAll(link.transport, calls.flat(), options);
 }

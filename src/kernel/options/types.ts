@@ -2,7 +2,7 @@ import type { Backoff } from "./backoff.ts";
 import type { Duration } from "./duration.ts";
 
 /** The states of a task. */
-export const taskStates = ["pending", "delayed", "working", "completed", "rejected"] as const;
+export const taskStates = ["pending", "delayed", "blocked", "working", "completed", "rejected"] as const;
 
 /** The state of a task. */
 export type TaskState = (typeof taskStates)[number];
@@ -14,19 +14,22 @@ export const rejectReasons = [
   "lease_expired",
   "taken_back",
   "cancelled",
+  "dependency_failed",
 ] as const;
 
 /**
  * Why a task is rejected: by its holder, because its attempts or its last lease ran out, because an operator took it
- * back from its last attempt, or because it was cancelled.
+ * back from its last attempt, because it was cancelled, or because a task of its flow did not complete that it waited for.
  */
 export type RejectReason = (typeof rejectReasons)[number];
 
 /** Why dead letters were rejected. Cancelled tasks are no dead letters. */
 export const deadReasons = rejectReasons.filter((reason) => reason !== "cancelled");
 
-/** Of these, those that another attempt may help: all except a rejection for good by its consumer. */
-export const retryableReasons = deadReasons.filter((reason) => reason !== "rejected");
+/** Of these, those that another attempt may help: all except a rejection for good by its consumer, and what fell with another task. */
+export const retryableReasons = deadReasons.filter(
+  (reason) => reason !== "rejected" && reason !== "dependency_failed",
+);
 
 /** Options of a read of one task. */
 export interface GetOptions extends RequestOptions {

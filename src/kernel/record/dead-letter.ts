@@ -10,7 +10,7 @@ export interface DeadLetter {
    * `rejected` by its holder, `attempts_exhausted` if its last attempt failed, `lease_expired` if the lease of
    * its last attempt expired or its worker fell silent, or `taken_back` if an operator took it back.
    */
-  readonly reason: Exclude<RejectReason, "cancelled">;
+  readonly reason: Exclude<RejectReason, "cancelled" | "dependency_failed">;
   /** How many times the task was delivered. */
   readonly attempts: number;
   /** The error of the settlement. Absent if it had none, and for the reasons `lease_expired` and `taken_back`. */

@@ -1,7 +1,7 @@
 import { summarizeError } from "../errors/error-summary.ts";
 import { readReceipt } from "../names/receipt.ts";
 import type { Settled, Settlement } from "../options/types.ts";
-import { type OnDeadLetter, reportDeadLetter } from "./dead-letter.ts";
+import { type DeadLetter, type OnDeadLetter, reportDeadLetter } from "./dead-letter.ts";
 
 /**
  * Reports the dead letters that a settle has made.
@@ -17,7 +17,7 @@ export function reportSettled(
   for (const [i, result] of settled.entries()) {
     const settlement = settlements[i];
     if (!settlement || !result.ok || result.state !== "rejected") continue;
-    const { reason } = result;
+    const reason = result.reason as DeadLetter["reason"] | "cancelled" | undefined;
     if (reason === undefined || reason === "cancelled") continue;
     const { id, attempt: attempts } = readReceipt(settlement.receipt, "receipt");
     const error = "error" in settlement ? summarizeError(settlement.error) : undefined;

@@ -114,6 +114,17 @@ export interface DelayedTaskInfo extends AnyTaskInfo {
   readonly result?: undefined;
 }
 
+/** A task of a flow that waits for others, as `get` returns it. */
+export interface BlockedTaskInfo extends AnyTaskInfo {
+  readonly state: "blocked";
+  readonly dueAt?: undefined;
+  readonly deadlineAt?: undefined;
+  readonly cancelRequested?: undefined;
+  readonly endedAt?: undefined;
+  readonly reason?: undefined;
+  readonly result?: undefined;
+}
+
 /** A working task, as `get` returns it. */
 export interface WorkingTaskInfo extends AnyTaskInfo {
   readonly state: "working";
@@ -151,6 +162,7 @@ export interface RejectedTaskInfo extends AnyTaskInfo {
 export type TaskInfo =
   | PendingTaskInfo
   | DelayedTaskInfo
+  | BlockedTaskInfo
   | WorkingTaskInfo
   | CompletedTaskInfo
   | RejectedTaskInfo;

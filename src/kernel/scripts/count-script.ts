@@ -20,6 +20,7 @@ export const countScript = {
       delayed: reader.integer(),
       working: reader.integer(),
       rejected: reader.integer(),
+      blocked: reader.integer(),
       oldestAge: orNull(reader.integer(), -1),
       nextDueAt: orNull(reader.integer(), 0),
       broken: reader.integer(),

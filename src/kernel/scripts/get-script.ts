@@ -1,4 +1,4 @@
-import { taskStates } from "../options/types.ts";
+import type { TaskState } from "../options/types.ts";
 import { ReplyReader, type Binding } from "./binding.ts";
 import { get } from "../../lua/get.gen.ts";
 import type { Reply } from "../transport.ts";
@@ -11,7 +11,7 @@ export const getScript = {
     const reader = new ReplyReader("get", reply);
     if (reader.status("ok", "not_found") === "not_found") return null;
     return {
-      state: reader.oneOf(taskStates),
+      state: reader.text() as TaskState,
       at: reader.integer(),
       fixed: reader.text(),
       payload: reader.text(),

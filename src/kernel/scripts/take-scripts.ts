@@ -1,5 +1,4 @@
 import { parts } from "../names/keys.ts";
-import { rejectReasons, taskStates } from "../options/types.ts";
 import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
 import { dequeue } from "../../lua/dequeue.gen.ts";
 import { settleAndDequeue } from "../../lua/settle-and-dequeue.gen.ts";
@@ -46,8 +45,8 @@ export const dequeueScript = {
   },
 } as const satisfies Binding;
 
-const SETTLED = [...taskStates, "lost", "newer"] as const;
-const REASONS = ["", ...rejectReasons] as const;
+const SETTLED = ["pending", "delayed", "working", "completed", "rejected", "lost", "newer"] as const;
+const REASONS = ["", "rejected", "attempts_exhausted", "lease_expired", "taken_back", "cancelled"] as const;
 
 export const settleScript = {
   script: settle,

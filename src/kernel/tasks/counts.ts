@@ -3,6 +3,8 @@ export interface QueueCounts {
   readonly queue: string;
   readonly pending: number;
   readonly delayed: number;
+  /** Tasks of flows that wait for others. A queue whose transport is not `linked` does not know of them. */
+  readonly blocked: number;
   readonly working: number;
   /** Dead letters. */
   readonly rejected: number;
@@ -57,6 +59,7 @@ export function sumOfCounts(counts: readonly Omit<QueueCounts, "queue">[]): Omit
     delayed: sum("delayed"),
     working: sum("working"),
     rejected: sum("rejected"),
+    blocked: sum("blocked"),
     oldestAge: best(Math.max, "oldestAge"),
     nextDueAt: best(Math.min, "nextDueAt"),
     broken: sum("broken"),

@@ -2,30 +2,33 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $AG } from "../parts/resend-window.gen.ts";
-import { $CG } from "../parts/read-score.gen.ts";
-import { $FX, $GP, $GQ, $CB, $HJ } from "../parts/history.gen.ts";
-import { $FV } from "../parts/default-result-ttl.gen.ts";
-import { $FW } from "../parts/default-dead-ttl.gen.ts";
-import { $KE } from "../parts/holds.gen.ts";
-import { $KF } from "../parts/lines.gen.ts";
-import { $FP_ } from "../parts/read-settings-later.gen.ts";
-import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HJ_, $KL, $HJ__ } from "../parts/make-ready-later.gen.ts";
-import { $AF_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $EG_ } from "../parts/begin-task-later.gen.ts";
-import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
-import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
-import { $GE_ } from "../parts/texts-later.gen.ts";
-import { $GA_ } from "../parts/newer-later.gen.ts";
-import { $GL_ } from "../parts/parse-with-later.gen.ts";
+import { $CH } from "../parts/read-score.gen.ts";
+import { $FY, $GQ, $GR, $CC, $HK } from "../parts/history.gen.ts";
+import { $FW } from "../parts/default-result-ttl.gen.ts";
+import { $FX } from "../parts/default-dead-ttl.gen.ts";
+import { $GX } from "../parts/settlement.gen.ts";
+import { $KF } from "../parts/holds.gen.ts";
+import { $KG } from "../parts/lines.gen.ts";
+import { $FQ_ } from "../parts/read-settings-later.gen.ts";
+import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
+import { $Y_, $HK_, $KQ, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
+import { $EH_ } from "../parts/begin-task-later.gen.ts";
+import { $KO, $KP } from "../parts/blocked.gen.ts";
+import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
+import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
+import { $GF_ } from "../parts/texts-later.gen.ts";
+import { $GB_ } from "../parts/newer-later.gen.ts";
+import { $GM_ } from "../parts/parse-with-later.gen.ts";
+import { $GT_ } from "../parts/erase.gen.ts";
 import { askFormer as plain } from "../ask-former.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GC_}${$GE_}${$GG_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FP_}${$GA_}${source.slice(2887, 4692)}${$GD_}${$GM_}${$GO_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CG}${source.slice(5728, 7822)}${$KE}${$KF}${$CS_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$Y_}${$EG_}${$GJ_}${$GL_}${source.slice(14101, 15346)}${$AG}${source.slice(15346, 17454)}${$FX}${$GP}${$GQ}${$CB}${source.slice(17454, 19972)}${$FV}${$FW}${$HJ}${source.slice(19972, 20520)}${$HJ_}${$AF_}${$KL}${$FI_}${$HJ__}${$FT_}${source.slice(20520, 20537)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GD_}${$GF_}${$GH_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FQ_}${$GB_}${source.slice(2887, 4692)}${$GE_}${$GN_}${$GP_}${$GT_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CH}${source.slice(5728, 7822)}${$KF}${$KG}${$CT_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$Y_}${$EH_}${$GK_}${$GM_}${source.slice(14101, 15346)}${$AG}${source.slice(15346, 17454)}${$FY}${$GQ}${$GR}${$CC}${source.slice(17454, 19972)}${$FW}${$FX}${$HK}${source.slice(19972, 20520)}${$GX}${$HK_}${$AF_}${$KO}${$KP}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${source.slice(20520, 20537)}`;
   },
-  sha1: "2b9db87a1cbb32dade64303acf8c9d4769cca51e",
-  keyLockingSha1: "2dde628649fddfed6901c88d868ea97b1f257b95",
+  sha1: "55e557aabc7e4178605b8cf6d66f7459a3f5ba3a",
+  keyLockingSha1: "3feed0f87078286a71c04886f007be19a124f38a",
 };

@@ -2,30 +2,32 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $AG } from "../parts/resend-window.gen.ts";
-import { $CG } from "../parts/read-score.gen.ts";
-import { $FX, $GP, $GQ, $CB, $HJ } from "../parts/history.gen.ts";
-import { $FV } from "../parts/default-result-ttl.gen.ts";
-import { $FW } from "../parts/default-dead-ttl.gen.ts";
-import { $KE } from "../parts/holds.gen.ts";
-import { $KF } from "../parts/lines.gen.ts";
-import { $FP_ } from "../parts/read-settings-later.gen.ts";
-import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HJ_, $KL, $HJ__ } from "../parts/make-ready-later.gen.ts";
-import { $AF_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $EG_ } from "../parts/begin-task-later.gen.ts";
-import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
-import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
-import { $GE_ } from "../parts/texts-later.gen.ts";
-import { $GA_ } from "../parts/newer-later.gen.ts";
-import { $GL_ } from "../parts/parse-with-later.gen.ts";
+import { $CH } from "../parts/read-score.gen.ts";
+import { $FY, $GQ, $GR, $CC, $HK } from "../parts/history.gen.ts";
+import { $FW } from "../parts/default-result-ttl.gen.ts";
+import { $FX } from "../parts/default-dead-ttl.gen.ts";
+import { $GX } from "../parts/settlement.gen.ts";
+import { $KF } from "../parts/holds.gen.ts";
+import { $KG } from "../parts/lines.gen.ts";
+import { $FQ_ } from "../parts/read-settings-later.gen.ts";
+import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
+import { $Y_, $HK_, $KQ, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
+import { $EH_ } from "../parts/begin-task-later.gen.ts";
+import { $KO, $KP } from "../parts/blocked.gen.ts";
+import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
+import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
+import { $GF_ } from "../parts/texts-later.gen.ts";
+import { $GB_ } from "../parts/newer-later.gen.ts";
+import { $GM_ } from "../parts/parse-with-later.gen.ts";
 import { enqueue as plain } from "../enqueue.gen.ts";
 
 export const enqueue: Script = {
   name: "enqueue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3253)}${source.slice(1229, 1290)}${source.slice(3253, 3472)}${$GC_}${$GE_}${$GG_}${source.slice(3472, 3665)}${source.slice(3726, 3863)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4178, 4921)}${source.slice(1490, 1935)}${$FP_}${$GA_}${source.slice(5366, 5536)}${source.slice(4328, 4444)}${source.slice(9055, 9144)}${source.slice(3776, 3863)}${source.slice(4528, 4779)}${source.slice(10662, 10783)}${source.slice(11646, 11671)}${source.slice(12161, 12182)}${source.slice(5990, 6802)}${$CG}${source.slice(6802, 8896)}${$KE}${$KF}${$CS_}${source.slice(8896, 9055)}${source.slice(4444, 4528)}${source.slice(9228, 10662)}${source.slice(10783, 11646)}${source.slice(11671, 12161)}${source.slice(12182, 16701)}${$Y_}${$EG_}${$GD_}${$GM_}${$GA_}${$GJ_}${$GL_}${$GO_}${source.slice(16701, 17890)}${$AG}${source.slice(17890, 19998)}${source.slice(16861, 17088)}${$FX}${$GP}${$GQ}${$CB}${source.slice(20225, 22743)}${$FV}${$FW}${$HJ}${source.slice(22743, 23291)}${$HJ_}${$AF_}${$KL}${$FI_}${$HJ__}${$FT_}${source.slice(23291, 23310)}`;
+    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3253)}${source.slice(1229, 1290)}${source.slice(3253, 3472)}${$GD_}${$GF_}${$GH_}${source.slice(3472, 3665)}${source.slice(3726, 3863)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4178, 4921)}${source.slice(1490, 1935)}${$FQ_}${$GB_}${source.slice(5366, 5536)}${source.slice(4328, 4444)}${source.slice(9055, 9144)}${source.slice(3776, 3863)}${source.slice(4528, 4779)}${source.slice(10662, 10783)}${source.slice(11646, 11671)}${source.slice(12161, 12182)}${source.slice(5990, 6802)}${$CH}${source.slice(6802, 8896)}${$KF}${$KG}${$CT_}${source.slice(8896, 9055)}${source.slice(4444, 4528)}${source.slice(9228, 10662)}${source.slice(10783, 11646)}${source.slice(11671, 12161)}${source.slice(12182, 16701)}${$Y_}${$EH_}${$GE_}${$GN_}${$GB_}${$GK_}${$GM_}${$GP_}${source.slice(16701, 17890)}${$AG}${source.slice(17890, 19998)}${source.slice(16861, 17088)}${$FY}${$GQ}${$GR}${$CC}${source.slice(20225, 22743)}${$FW}${$FX}${$HK}${source.slice(22743, 23291)}${$GX}${$HK_}${$AF_}${$KO}${$KP}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${source.slice(23291, 23310)}`;
   },
-  sha1: "9d9f7d74d0751c72dd7e7889965b0fbc6b9dbdae",
-  keyLockingSha1: "583c0176bf9528ee5242d309184a87c6d8333289",
+  sha1: "25920609984dd6e0b13204b0585c1d2bbc8216bb",
+  keyLockingSha1: "ed12981a880ed4aa753e212af0964b434d67cf64",
 };

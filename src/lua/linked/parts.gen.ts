@@ -3,7 +3,7 @@
 export const $U_ = `U=(function(a)
 local function b(c)
 local d=string.match(c,'^[^\\n]*;G=([^;\\n]*)')
-return d and'~d:'..KE.unescaped(d)
+return d and'~d:'..KF.unescaped(d)
 end
 return function(c)
 return redis.call('HEXISTS',c,'~moved')==1 and b or a(c)
@@ -13,16 +13,16 @@ end)(U)
 export const $BA_ = `BA=(function(a)
 return function(b,c,d)
 local e,f=nil,nil
-if not EP(d)then
-e,f=KF.line_of(b,c.task)
+if not EQ(d)then
+e,f=KG.line_of(b,c.task)
 end
 if e then
-KF.follow_score(c.task,d.score)
+KG.follow_score(c.task,d.score)
 end
 if e and e.ordered and c.id~=e.head then
-if e.head or e.hold or f.working>0 or KE.begin(b,f)then
-DC(b,c.task,d.score,c.id)
-KF.line_up(b,f,c.id,true)
+if e.head or e.hold or f.working>0 or KF.begin(b,f)then
+DD(b,c.task,d.score,c.id)
+KG.line_up(b,f,c.id,true)
 return true
 end
 e.head=c.id
@@ -31,13 +31,48 @@ return a(b,c,d)
 end
 end)(BA)
 `;
-export const $GY_ = `GY=(function(a)
-return function(b,c,d,e,f,g)
-local h=a(b,c,d,e,f,g)
-if KL.outbox[1]and h[1]=='ok'then
-AL(h,{'outbox',unpack(KL.outbox)})
+export const $BP_ = `BP=(function(a)
+return function(b,c)
+local d,e=a(b,c)
+local f=tonumber(KO)
+return(d or f)<f and d or nil,(e or f)<f and e or c
 end
-return h
+end)(BP)
+`;
+export const $BQ_ = `BQ=(function()
+return function(a,b)
+if tonumber(b or 0)==0 then
+return 0,0
+end
+return redis.call('ZCOUNT',a,KO,'('..KP),
+redis.call('ZCOUNT',a,KO,'+inf')
+end
+end)(BQ)
+`;
+export const $GY_ = `GY=(function(a)
+return function(b,c,d)
+a(b,c,d)
+for h,i in ipairs(KS.fields_with(c,d))do
+b[#b+1]=i
+end
+return b
 end
 end)(GY)
+`;
+export const $GZ_ = `GZ=(function(a)
+return function(b,c,d,e,f,g)
+local h=2+(#e-f)/GX
+for l,m in ipairs(KS.fields_with(e,f))do
+KS.read_before[m]=g[h+l]or false
+end
+local i=a(b,c,d,e,f,g)
+for m in pairs(KS.read_before)do
+KS.read_before[m]=nil
+end
+if KS.outbox[1]and i[1]=='ok'then
+AL(i,{'outbox',AI(c),unpack(KS.outbox)})
+end
+return i
+end
+end)(GZ)
 `;

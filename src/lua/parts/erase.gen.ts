@@ -4,31 +4,38 @@ export const $T = `local function T(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+AG
 if d>a.now then
 AN(c,'version',1)
-c.state,c.history,c.reason,c.errors=GB.deleted,nil,nil,nil
+c.state,c.history,c.reason,c.errors=GC.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FK(a,'HSET tasks',b,'')
-FK(a,'HSET tasks','.'..b,GO(c,''))
-FK(a,'ZADD expiry',AI(d),b)
+FL(a,'HSET tasks',b,'')
+FL(a,'HSET tasks','.'..b,GP(c,''))
+FL(a,'ZADD expiry',AI(d),b)
 else
-local e,f=FJ(a,'HSET tasks'),FJ(a,'HDEL tasks')
-local g=GS(e,f,b,c,a.now)
+local e,f=FK(a,'HSET tasks'),FK(a,'HDEL tasks')
+local g=GT(e,f,b,c,a.now)
 if g then
-FK(a,'ZADD expiry',g,b)
+FL(a,'ZADD expiry',g,b)
 else
-FK(a,'ZREM expiry',b)
+FL(a,'ZREM expiry',b)
 end
 end
-FK(a,'ZREM dead',b)
-BZ(a,'deleted',b)
+FL(a,'ZREM dead',b)
+CA(a,'deleted',b)
 end
 `;
 export const $T_ = `T=(function(a)
 return function(b,c,d)
-if d.group and d.state==GB.rejected and b.settings.o and not b.groups[d.group]then
-CS(b,{d})
+if d.group and d.state==GC.rejected and b.settings.o and not b.groups[d.group]then
+CT(b,{d})
 end
-KF.leave_stopped(b,d,c)
+KG.leave_stopped(b,d,c)
 return a(b,c,d)
 end
 end)(T)
+`;
+export const $GT_ = `GT=(function(a)
+return function(b,c,d,e,f)
+AL(c,e.flow and'~p:'..d or nil)
+return a(b,c,d,e,f)
+end
+end)(GT)
 `;

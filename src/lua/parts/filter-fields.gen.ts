@@ -13,7 +13,7 @@ E='enqueued_before',
 `;
 export const $D = `local function D(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=DG(b,C)
+local d=DH(b,C)
 d.text=c
 return d
 end
@@ -31,7 +31,7 @@ local c=a.reason
 if c then
 return(c=='lease_expired'or c=='taken_back'or b=='')and c
 end
-local d=a.state~=GB.completed
+local d=a.state~=GC.completed
 and string.match('\\t'..(a.errors or''),'\\t%d+ %d+([^\\t]*)$')
 return d==''and'lease_expired'or d==' taken_back'and'taken_back'
 end

@@ -18,10 +18,10 @@ local n=b[d+1]
 n.fixed,n.record=i[m]or'',i[m+1]
 e=e+#n.fixed+#(n.record or'')
 if string.sub(n.id,1,1)~='~'then
-if GA(n.fixed)or GA(n.record)then
+if GB(n.fixed)or GB(n.record)then
 n.left_alone=true
 else
-n.task,n.text=GL(n.fixed,n.record)
+n.task,n.text=GM(n.fixed,n.record)
 if c(n,d+1)then
 return d
 end

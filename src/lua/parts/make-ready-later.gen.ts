@@ -2,14 +2,14 @@
 
 export const $Y_ = `Y=(function(a)
 return function(b,c,d,e)
-local f,g=KF.line_of(b,d)
+local f,g=KG.line_of(b,d)
 if f and f.ordered then
 d.priority=nil
 end
 if f and f.ordered and c~=f.head and e~='aside'then
-if f.waiting>0 or KF.is_busy(g)or KE.begin(b,g)then
+if f.waiting>0 or KG.is_busy(g)or KF.begin(b,g)then
 d.fair_score=nil
-return KF.line_up(b,g,c)
+return KG.line_up(b,g,c)
 end
 f.head=c
 end
@@ -17,257 +17,312 @@ return a(b,c,d,e)
 end
 end)(Y)
 `;
-export const $HJ_ = `HJ=(function(a)
+export const $HK_ = `HK=(function(a)
 local b=315360000000
 return function(c,d,e,f,g,h,i)
 if e.group and not c.groups[e.group]and c.settings and c.settings.o then
-CS(c,{e})
+CT(c,{e})
 end
-local j,k=KF.line_of(c,e)
+local j,k=KG.line_of(c,e)
 local l=j and j.head==d
 local m=l and j.ordered and j.stops and g=='rejected'and h~='cancelled'
 a(c,d,e,f,g,h,m and b or i)
 if m then
-KF.set_stopped(c,k,true)
+KG.set_stopped(c,k,true)
 elseif l then
 j.head=nil
 end
 end
-end)(HJ)
+end)(HK)
 `;
-export const $KL = `local KL=(function()
-local a='4503599627370495'
-local b=200
-local function c(d,e)
-return e..'{'..d..'}'
+export const $KQ = `local function KQ(a)
+return a.node_kind and KP or HI(a,KO)
+end
+`;
+export const $KS = `local KS=(function()
+local a=200
+local function b(c,d)
+return d..'{'..c..'}'
+end
+local function c(d)
+local e,f=string.match(d.followers or' -','^([^ ]*)(.*)$')
+local g={}
+for k,l in string.gmatch(e,'(%w+)%.(%d+)')do
+AL(g,k,tonumber(l))
+end
+return g,f
 end
 local function d(e)
-local f,g=string.match(e.followers or' -','^([^ ]*)(.*)$')
-local h={}
-for l,m in string.gmatch(f,'(%w+)%.(%d+)')do
-AL(h,l,tonumber(m))
-end
-return h,g
+local f=e.reason=='cancelled'and string.find(e.edges or'','m',1,true)
+return(e.state==GC.completed or f)and'completed'or'failed'
 end
 local function e(f,g,h,i)
 if h.flow then
 f.outcomes=f.outcomes or{}
 AL(f.outcomes,{id=g,task=h,outcome=i})
+f.nodes=f.nodes or{}
+f.nodes[g]=f.nodes[g]or{id=g,task=h,text='',found=true}
 f.more_nodes=(f.more_nodes or 0)+(i=='open'and 1 or-1)
 end
 end
 local f={}
 local g={
-completed={c='.',f='.',e='+',x='+'},
-failed={c='f',e='x'},
-open={f='c',x='e'},
+completed={c='.',f='.',e='+',x='+',r='m',s='m'},
+failed={c='f',e='x',r='s'},
+open={f='c',x='e',s='r'},
 }
-local function h(i,j,k)
-i.nodes=i.nodes or{}
+local h={}
+local function i(j,k)
 local l,m={},{}
-for q,r in ipairs(j)do
-if not i.nodes[r]then
-i.nodes[r]={}
-AL(l,r)
-AL(m,'.'..r)
+for q=k+1,#j,GX do
+local r=string.match(j[q],'^%w+{([^}]*@.*)}$')
+if r and not m[r]then
+m[r]=true
+l[#l+1]='.'..b(r,'flow')
 end
 end
-local n=#m
-if n==0 and i.live_nodes and not k then
-return{},{}
+AL(l,l[1]and'~nodes'or nil)
+return l
 end
-m[n+1]='~nodes'
-for r,s in ipairs(k or{})do
-m[#m+1]=s
-end
-local o,p=AQ('HMGET',i.keys.tasks,m),{}
-if not i.live_nodes then
-i.live_nodes=tonumber(o[n+1]or 0)
-i.stored_before['~nodes']=o[n+1]or nil
+local function j(k,l,m)
+k.nodes=k.nodes or{}
+local n,o={},{}
+local function p(q,r)
+local s=string.sub(q,2)
+local t,u=GK(r or nil)
+k.nodes[s]={id=s,task=t,text=u,found=r and t.flow~=nil}
+k.stored_before[q]=r or nil
+return t
 end
 for t,u in ipairs(l)do
-local v,w=GJ(o[t]or nil)
-i.nodes[u]={id=u,task=v,text=w,found=o[t]and v.flow~=nil}
-i.stored_before['.'..u]=o[t]or nil
-AL(p,v)
-end
-if not k then
-CS(i,p)
-end
-return{unpack(o,n+2,#m)},p
-end
-local function i(j,k)
-if not k.is_free then
-FK(j,'ZREM delayed',k.id)
-k.is_free=true
+local v='.'..u
+if h[v]~=nil and not k.nodes[u]then
+p(v,h[v])
+elseif not k.nodes[u]then
+k.nodes[u]={}
+n[#n+1]=v
 end
 end
-local function j(k)
-return k.state==GB.completed or k.state==GB.rejected or k.state==GB.deleted
+for t,u in ipairs(n)do
+o[#o+1]=u
 end
-local function k(l,m,n,o,p)
-local q,r=m.id,m.task
-local s=r.state==GB.rejected and r.reason=='dependency_failed'
-local t=r.node_kind=='j'
-local u=n>0 and(o==0 or t)
-if r.state~=GB.waiting and not s and not(t and j(r))then
-return
-elseif u and j(r)then
-r.state,r.reason,r.ended_at,r.lease_token=GB.waiting,nil,nil,''
-GQ(r,'delayed',l.now)
-FK(l,'ZREM expiry',q)
-FK(l,'ZREM dead',q)
-FK(l,'ZADD delayed',HH(r,a),q)
-m.is_free=nil
-e(l,q,r,'open')
-elseif not u and not(s and o>0)and r.edges then
-if j(r)then
-FK(l,'ZREM expiry',q)
-FK(l,'ZREM dead',q)
-r.state,r.reason,r.ended_at=GB.waiting,nil,nil
+if not k.live_nodes then
+if h['~nodes']==nil then
+o[#o+1]='~nodes'
 else
-i(l,m)
+k.live_nodes=tonumber(h['~nodes']or 0)
+k.stored_before['~nodes']=h['~nodes']or nil
 end
-r.because=p
-if o>0 then
-HJ(l,q,r,p and'j"'..p..'"'or'','rejected','dependency_failed')
-return
-elseif r.node_kind then
-HJ(l,q,r,'','completed','')
-return
 end
-r.edges=nil
-local v=r.flow_delay and l.now+tonumber(r.flow_delay)
-GQ(r,v and'delayed'or'pending',l.now)
-if v then
-FK(l,'ZADD delayed',HH(r,v),q)
+local q=#o
+for u,v in ipairs(m or{})do
+o[#o+1]=v
+end
+local r,s=AQ('HMGET',k.keys.tasks,o),{}
+if not k.live_nodes then
+k.live_nodes=tonumber(r[q]or 0)
+k.stored_before['~nodes']=r[q]or nil
+end
+for w,x in ipairs(n)do
+AL(s,p(x,r[w]))
+end
+if not m then
+CT(k,s)
+end
+return{unpack(r,q+1,#o)},s
+end
+local function k(l,m)
+if not m.is_free then
+FL(l,'ZREM delayed',m.id)
+m.is_free=true
+end
+end
+local function l(m)
+return m.state==GC.completed or m.state==GC.rejected or m.state==GC.deleted
+end
+local function m(n,o,p,q,r)
+local s,t=o.id,o.task
+local u=t.state==GC.rejected and t.reason=='dependency_failed'
+local v=t.node_kind=='j'
+local w=p>0 and(q==0 or v)
+if t.state~=GC.waiting and not u and not(v and l(t))then
+return
+elseif w and l(t)then
+t.state,t.reason,t.ended_at,t.lease_token=GC.waiting,nil,nil,''
+GR(t,'blocked',n.now)
+FL(n,'ZREM expiry',s)
+FL(n,'ZREM dead',s)
+FL(n,'ZADD delayed',KQ(t),s)
+if t.node_kind then
+FL(n,'HSET tasks',s,'2;'..t.enqueued_at..';F='..t.flow..'\\n')
+end
+o.is_free=nil
+e(n,s,t,'open')
+elseif not w and not(u and q>0)and t.edges then
+if l(t)then
+FL(n,'ZREM expiry',s)
+FL(n,'ZREM dead',s)
+t.state,t.reason,t.ended_at=GC.waiting,nil,nil
 else
-Y(l,q,r,'back')
+k(n,o)
 end
-BZ(l,'released',q)
+t.because=r
+if q>0 and not v and not string.find(t.edges,'f',1,true)then
+HK(n,s,t,'','rejected','cancelled')
+return
+elseif q>0 then
+HK(n,s,t,r and'j"'..r..'"'or'','rejected','dependency_failed')
+return
+elseif t.node_kind then
+HK(n,s,t,'','completed','')
+return
 end
-FK(l,'HSET tasks','.'..q,GO(r,m.text))
+t.edges=nil
+local x=t.flow_delay and n.now+tonumber(t.flow_delay)
+GR(t,x and'delayed'or'pending',n.now)
+if x then
+FL(n,'ZADD delayed',HI(t,x),s)
+else
+Y(n,s,t,'back')
 end
-local function l(m,n,o,p,q)
-m.changed_nodes=m.changed_nodes or{}
-if not n.changes then
-n.changes={}
-m.changed_nodes[#m.changed_nodes+1]=n
+CA(n,'released',s)
 end
-n.changes[#n.changes+1]={edge=o,outcome=p,because=q}
+FL(n,'HSET tasks','.'..s,GP(t,o.text))
 end
-local function m(n)
-local o=n.changed_nodes or{}
-n.changed_nodes=nil
-for s,t in ipairs(o)do
-local u=t.changes
-local v,w,x=string.match(t.task.edges or'','^(%d+),(%d+),()')
-local y,z,aa={c=0,e=0,f=0,x=0},{},nil
-table.sort(u,function(ab,ac)
-return ab.edge<ac.edge
+local function n(o,p,q,r,s)
+o.changed_nodes=o.changed_nodes or{}
+if not p.changes then
+p.changes={}
+o.changed_nodes[#o.changed_nodes+1]=p
+end
+p.changes[#p.changes+1]={edge=q,outcome=r,because=s}
+end
+local function o(p)
+local q=p.changed_nodes or{}
+p.changed_nodes=nil
+for u,v in ipairs(q)do
+local w=v.changes
+local x,y,z=string.match(v.task.edges or'','^(%d+),(%d+),()')
+local aa,ab,ac={c=0,e=0,r=0,f=0,m=0,x=0},{},nil
+table.sort(w,function(ad,ae)
+return ad.edge<ae.edge
 end)
-t.changes=nil
-for ae,af in ipairs(v and u or{})do
-local ag=tonumber(x)+af.edge
-local ah=string.sub(t.task.edges,ag,ag)
-local ai=g[af.outcome][ah]
-if ai then
-y[ah]=y[ah]-1
-y[ai]=(y[ai]or 0)+1
-if not aa then
-aa=af.because
+v.changes=nil
+for ag,ah in ipairs(x and w or{})do
+local ai=tonumber(z)+ah.edge
+local aj=string.sub(v.task.edges,ai,ai)
+local ak=g[ah.outcome][aj]
+if ak then
+aa[aj]=aa[aj]-1
+aa[ak]=(aa[ak]or 0)+1
+if not ac then
+ac=ah.because
 end
-AL(z,{place=ag,now=ai})
-end
-end
-if z[1]then
-local ab=t.task.node_kind=='j'
-v=tonumber(v)+y.c+y.e
-w=tonumber(w)+y.f+(ab and y.x or 0)
-local ac={AI(v),',',AI(w),','}
-local ad=tonumber(x)-1
-for ah,ai in ipairs(z)do
-AL(ac,string.sub(t.task.edges,ad+1,ai.place-1),ai.now)
-ad=ai.place
-end
-AL(ac,string.sub(t.task.edges,ad+1))
-t.task.edges=table.concat(ac)
-k(n,t,v,w,aa)
+AL(ab,{place=ai,now=ak})
 end
 end
+if ab[1]then
+local ad=v.task.node_kind=='j'
+x=tonumber(x)+aa.c+aa.e+aa.r
+y=tonumber(y)+aa.f+aa.m+(ad and aa.x or 0)
+local ae={AI(x),',',AI(y),','}
+local af=tonumber(z)-1
+for aj,ak in ipairs(ab)do
+AL(ae,string.sub(v.task.edges,af+1,ak.place-1),ak.now)
+af=ak.place
 end
-local function n(o)
-local p,q=0,1
-local r=o.outcomes or{}
-while r[q]do
-local s,t,u=#r,{},{}
-for y=q,s do
-local z=r[y]
-local aa,ab=d(z.task)
-local ac=o.keys.pending and o.keys.dead
-if not ac or p+#aa/2>b then
-aa={}
-ab=z.task.followers
-end
-p=p+#aa/2
-for ag=1,#aa,2 do
-AL(t,c(z.task.flow,aa[ag]))
-AL(u,{edge=aa[ag+1],ended=z})
-end
-local ad=z.task.node_kind and z.task.because or z.id
-z.because=ad
-if ab~=''then
-local ae='~x:'..z.id
-FK(o,'ZADD expiry',a,ae)
-AL(f,ae,'node')
-AL(f,z.outcome,ab)
-f[#f+1]=ad
+AL(ae,string.sub(v.task.edges,af+1))
+v.task.edges=table.concat(ae)
+m(p,v,x,y,ac)
 end
 end
-h(o,t)
-for y,z in ipairs(t)do
-local aa,ab=o.nodes[z],u[y].ended
-if aa.found then
-l(o,aa,u[y].edge,ab.outcome,ab.because)
+end
+local function p(q)
+local r,s=0,1
+local t=q.outcomes or{}
+while t[s]do
+local u,v,w=#t,{},{}
+for aa=s,u do
+local ab=t[aa]
+local ac,ad=c(ab.task)
+local ae=q.keys.pending and q.keys.dead
+if not ae or r+#ac/2>a then
+ac={}
+ad=ab.task.followers
+end
+r=r+#ac/2
+for ai=1,#ac,2 do
+AL(v,b(ab.task.flow,ac[ai]))
+AL(w,{edge=ac[ai+1],ended=ab})
+end
+local af=ab.task.node_kind and ab.task.because or ab.id
+ab.because=af
+if ad~=''then
+local ag='~x:'..ab.id
+FL(q,'ZADD expiry',KO,ag)
+AL(f,ag,'node')
+AL(f,ab.outcome,ad)
+f[#f+1]=af
 end
 end
-m(o)
-q=s+1
+j(q,v)
+for aa,ab in ipairs(v)do
+local ac,ad=q.nodes[ab],w[aa].ended
+if ac.found then
+n(q,ac,w[aa].edge,ad.outcome,ad.because)
 end
-if o.more_nodes and o.more_nodes~=0 then
-if not o.live_nodes then
-h(o,{})
 end
-o.live_nodes=math.max(0,o.live_nodes+o.more_nodes)
-FK(o,'HSET tasks','~nodes',AI(o.live_nodes))
+o(q)
+s=u+1
 end
-o.outcomes,o.more_nodes=nil,nil
+if q.more_nodes and q.more_nodes~=0 then
+if not q.live_nodes then
+j(q,{})
+end
+q.live_nodes=math.max(0,q.live_nodes+q.more_nodes)
+FL(q,'HSET tasks','~nodes',AI(q.live_nodes))
+end
+q.outcomes,q.more_nodes=nil,nil
 end
 return{
-blocked=a,
+outcome_of=d,
 note_outcome=e,
+read_before=h,
+fields_with=i,
 outbox=f,
-open_nodes=h,
-notify_node=l,
-follow_changes=m,
-notify_followers=n,
+open_nodes=j,
+notify_node=n,
+follow_changes=o,
+notify_followers=p,
 }
 end)()
 `;
-export const $HJ__ = `HJ=(function(a)
+export const $HK__ = `HK=(function(a)
 local b=315360000000
 return function(c,d,e,f,g,h,i)
-if e.flow then
-local j=g=='completed'and(e.result_ttl or FV)
+if e.node_kind then
+e.state,e.reason=g=='completed'and GC.completed or GC.rejected,h
+if h==''then
+e.reason=nil
+end
+e.ended_at,e.kept_for=AI(c.now),AI(FX)
+GR(e,g,c.now)
+FL(c,'HSET tasks',d,'')
+FL(c,'HSET tasks','.'..d,GP(e,f))
+FL(c,'ZADD expiry',AI(c.now+b),d)
+KS.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+return
+elseif e.flow then
+local j=g=='completed'and(e.result_ttl or FW)
 or e.dead_ttl
-or FW
+or FX
 e.kept_for=AI(h=='cancelled'and 0 or i or j)
 end
 a(c,d,e,f,g,h,e.flow and b or i)
 if e.flow and h=='cancelled'then
-FK(c,'ZADD expiry',AI(c.now+b),d)
+FL(c,'ZADD expiry',AI(c.now+b),d)
 end
-KL.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+KS.note_outcome(c,d,e,KS.outcome_of(e))
 end
-end)(HJ)
+end)(HK)
 `;

@@ -8,19 +8,19 @@ end
 `;
 export const $AY = `local function AY(a,b,c,d)
 if not a.entries[b]then
-local e,f=GL(c or'',d)
+local e,f=GM(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
 end
 return a.entries[b]
 end
 `;
-export const $EP = `local function EP(a)
+export const $EQ = `local function EQ(a)
 return a.listed or not a.score
 end
 `;
 export const $AZ = `local function AZ(a,b,c)
 local d=b.task
-if tonumber(d.ghosts or 0)>0 and EP(c)then
+if tonumber(d.ghosts or 0)>0 and EQ(c)then
 AN(d,'ghosts',-1)
 d.ghosts=d.ghosts~='0'and d.ghosts or nil
 a.ghosts=a.ghosts+1
@@ -30,7 +30,7 @@ a.ghost_entries[#a.ghost_entries+1]=b
 end
 return true
 end
-if d.state~=GB.waiting or not GH(b.fixed)then
+if d.state~=GC.waiting or not GI(b.fixed)then
 a.broken=a.broken+1
 return true
 end
@@ -43,11 +43,11 @@ for h,i in ipairs(a.ghost_entries)do
 if not i.written then
 local j,k='.'..i.id,i.task.ghosts
 local l,m,n=string.match(i.record,'^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if k or m~=''or(n~=GB.ghost and l~='1')then
+if k or m~=''or(n~=GC.ghost and l~='1')then
 local o=string.gsub(i.record,';g=%d+',k and';g='..k or'',1)
 AL(c,j,o)
 else
-AL(d,j,n==GB.ghost and i.id or nil)
+AL(d,j,n==GC.ghost and i.id or nil)
 end
 end
 end

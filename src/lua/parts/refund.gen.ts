@@ -2,13 +2,13 @@
 
 export const $AC = `local function AC(a,b,c,d,e)
 if d==a.keys.fair then
-local f,g=DB(a,c,e,b),e%CE
+local f,g=DC(a,c,e,b),e%CF
 if g>=(a.times[tonumber(c.priority or 0)]or 0)and g<=(f.moved_up_to or g)then
 f.left_early=f.left_early or{}
 AL(f.left_early,g)
 end
 else
-local f=CT(a,c)
+local f=CU(a,c)
 f.limited,a.times.limited=f.limited-1,a.times.limited-1
 end
 end

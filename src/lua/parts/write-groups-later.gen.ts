@@ -4,7 +4,7 @@ export const $AF_ = `AF=(function(a)
 local function b(c,d)
 local e=100
 local f,g,h=d.line,'~'..d.name,{}
-local i=f.ordered and(KF.is_busy(d)and 0 or 1)or e
+local i=f.ordered and(KG.is_busy(d)and 0 or 1)or e
 if i==0 or f.waiting==0 then
 return
 end
@@ -17,7 +17,7 @@ h[#h+1]={place=tonumber(s),id=t}
 end
 end
 for q,r in ipairs(f.added)do
-if not c.removed_turns[CZ(g,r.place,r.id)]then
+if not c.removed_turns[DA(g,r.place,r.id)]then
 h[#h+1]=r
 end
 end
@@ -26,8 +26,8 @@ return n.place<o.place
 end)
 for q=1,math.min(i,#h)do
 local r,s=h[q].place,h[q].id
-KF.leave_line(c,d,s,r)
-FK(c,'ZREM limited',s)
+KG.leave_line(c,d,s,r)
+FL(c,'ZREM limited',s)
 if f.ordered then
 f.head=s
 end
@@ -48,13 +48,13 @@ for h,i in pairs(d.groups)do
 local j=i.line
 if j and j.changed then
 b(d,i)
-KE.end_empty(d,i)
+KF.end_empty(d,i)
 local k,l='~o:'..h,c(j)
 local m=d.stored_before[k]or''
 if l~=''and l~=m then
-FK(d,'HSET tasks',k,l)
+FL(d,'HSET tasks',k,l)
 elseif l==''and m~=''then
-FK(d,'HDEL tasks',k)
+FL(d,'HDEL tasks',k)
 end
 d.stored_before[k]=l
 j.changed,j.added,j.left=nil,{},0
@@ -64,18 +64,18 @@ return a(d)
 end
 end)(AF)
 `;
-export const $FI_ = `FI=(function(a)
+export const $FJ_ = `FJ=(function(a)
 local b={'ZREM delayed'}
 for f,g in ipairs(a)do
 b[#b+1]=g
 end
 return b
-end)(FI)
+end)(FJ)
 `;
-export const $FT_ = `FT=(function(a)
+export const $FU_ = `FU=(function(a)
 return function(b)
-KL.notify_followers(b)
+KS.notify_followers(b)
 return a(b)
 end
-end)(FT)
+end)(FU)
 `;

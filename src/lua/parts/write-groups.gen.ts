@@ -6,18 +6,18 @@ for f,g in pairs(a.groups)do
 if g.changed then
 AB(a,g)
 g.newly_limited=0
-b=b+CL(g)-g.stuck
-g.stuck=CL(g)
+b=b+CM(g)-g.stuck
+g.stuck=CM(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=CO(g)
+local h=CP(g)
 if h==''then
-FK(a,'HDEL tasks','~g:'..g.name)
+FL(a,'HDEL tasks','~g:'..g.name)
 else
-FK(a,'HSET tasks','~g:'..g.name,h)
+FL(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AM(i)==1 then
-FK(a,'HDEL tasks','~s:'..g.name)
+FL(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -35,15 +35,15 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FL(a,'ZADD fair')==0
+and FM(a,'ZADD fair')==0
 then
-FK(a,'HDEL tasks','~fair')
+FL(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-FK(a,'HSET tasks','~fair',CR(a.times))
+FL(a,'HSET tasks','~fair',CS(a.times))
 end
 end
 `;
-export const $CC = `local function CC(a)
+export const $CD = `local function CD(a)
 local function b(c,d,e)
 for i,j in string.gmatch(d,';(%w+)=(%d+)')do
 AN(e,i,j)
@@ -59,7 +59,7 @@ local d=a.events
 local e=not d.reclaimed and(d.completed or d.requeued or d.rejected)
 return d.enqueued and'cE'or d.dequeued and'cD'or e and'cS'or'cO'
 end
-if GA(a.stats)then
+if GB(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
@@ -68,14 +68,14 @@ local g=f<d or f>d+60
 local h=f-f%5
 local i='~h'..AI(h/5%288)
 local j=g and f>0 and redis.call('HMGET',a.keys.tasks,'~totals',i)
-if j and not GA(j[1])then
+if j and not GB(j[1])then
 local k,l=j[1]or'',j[2]or''
 local m=math.min(tonumber(string.match(k,'^1;(%d+)')or f),d)
 a.stored_before['~totals'],a.stored_before[i]=j[1]or nil,j[2]or nil
-FK(a,'HSET tasks','~m'..AI(f%60),a.stats)
-FK(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
+FL(a,'HSET tasks','~m'..AI(f%60),a.stats)
+FL(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
 local n=string.match(l,'^1;'..AI(h)..';.*')or''
-FK(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
+FL(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
 end
 for n,o in pairs(a.events)do
 AN(e,n,#o)
@@ -86,20 +86,20 @@ a.call_counted=true
 end
 a.counts=nil
 a.stats=b(g and d or f,g and''or a.stats,e)
-FK(a,'HSET tasks','~stats',a.stats)
+FL(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FR = `local function FR(a)
+export const $FS = `local function FS(a)
 if not a.finished then
 AF(a)
 if a.events and a.settings.statistics and next(a.events)then
-CC(a)
+CD(a)
 end
 a.finished=true
 end
 end
 `;
-export const $FI = `local FI={
+export const $FJ = `local FJ={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -118,8 +118,8 @@ export const $FI = `local FI={
 'ZADD dead',
 }
 `;
-export const $FM = `local function FM(a)
-for e,f in ipairs(FI)do
+export const $FN = `local function FN(a)
+for e,f in ipairs(FJ)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -133,19 +133,19 @@ end
 end
 end
 `;
-export const $FT = `local function FT(a)
-local b,c=a.keys,FJ(a,'ZREM working')
+export const $FU = `local function FU(a)
+local b,c=a.keys,FK(a,'ZREM working')
 AO('ZREM',b.working,c)
-FR(a)
-local d=FL(a,'HSET tasks')>0
-and AV(b.tasks,FJ(a,'HSET tasks'))
+FS(a)
+local d=FM(a,'HSET tasks')>0
+and AV(b.tasks,FK(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AI(a.now+60000),i)
 end
 return d
 end
-FM(a)
+FN(a)
 local e=AO('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AI(e))

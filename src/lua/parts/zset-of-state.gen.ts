@@ -7,3 +7,10 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
+export const $KR = `local function KR(a)
+if a=='blocked'then
+return KO,KP
+end
+return nil,KO
+end
+`;

@@ -1,8 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Operator, Queue } from "../../../src/index.ts";
-import { addFlow, type FlowQueue } from "../../../src/features/flows/add-flow.ts";
-import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
+import { addPlan } from "../../../src/features/flows/add-flow.ts";
+import type { FlowQueue } from "../../../src/features/flows/flow-tasks.ts";
+import type { FlowItem, FlowTask } from "../../../src/features/flows/graph/flow-items.ts";
+import { planBatch } from "../../../src/features/flows/graph/plan-batch.ts";
 import { planFlow } from "../../../src/features/flows/graph/plan-flow.ts";
 import { simulate } from "../../../src/features/flows/graph/simulate.ts";
 import { linked } from "../../../src/features/linked/index.ts";
@@ -27,7 +29,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 test("a flow over several queues goes as it is simulated", async () => {
   let flows = 0;
   await fc.assert(
-    fc.asyncProperty(randomFlows, steps, async (items, script) => {
+    fc.asyncProperty(randomFlows, steps, fc.boolean(), async (items, script, ofBatch) => {
       const transport = linked(rig.transport);
       const now = () => rig.now;
       const queues = new Map(QUEUES.map((name) => [name, new Queue<string>(name, { transport, now })]));
@@ -43,10 +45,13 @@ test("a flow over several queues goes as it is simulated", async () => {
             : { ...item, queue: QUEUES[(i * 7 + list.length) % 3] as string, payload: item.ref },
         );
       const all = inQueues(items);
-      const plan = planFlow(all);
+      const callback = (at: number) => ({ queue: QUEUES[at] as string, payload: "callback" });
+      const callbacks = { completed: callback(0), failed: callback(1), ended: callback(2) };
+      const isBatch = ofBatch && all.length > 0;
+      const plan = isBatch ? planBatch(all as readonly FlowTask<string>[], callbacks) : planFlow(all);
       if (!plan.nodes.some(({ kind }) => kind === "task")) return;
       const simulation = simulate(plan);
-      const { id: flow } = await addFlow(all, queueOf, { id: `f${flows++}` });
+      const { id: flow } = await addPlan(plan, queueOf, { id: `f${flows++}` });
       const working = new Map<number, { complete(): Promise<unknown>; reject(): Promise<unknown> }>();
       const queueAt = (node: number) => plan.nodes[node]?.task?.queue as string;
       const tasks = [...plan.nodes.keys()].filter((node) => plan.nodes[node]?.kind === "task");
@@ -81,11 +86,7 @@ test("a flow over several queues goes as it is simulated", async () => {
         const wanted: Record<number, unknown> = {};
         for (const node of tasks) {
           const found = await queues.get(queueAt(node))?.get(nodeId(flow, node));
-          const isBlocked = found?.state === "delayed";
-          states[node] = [
-            isBlocked ? "blocked" : found?.state === "pending" ? "ready" : found?.state,
-            found?.reason,
-          ];
+          states[node] = [found?.state === "pending" ? "ready" : found?.state, found?.reason];
           wanted[node] = [simulation.stateOf(node), simulation.reasonOf(node)];
         }
         expect(states).toEqual(wanted);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Queue } from "../../../src/index.ts";
-import { addFlow, type FlowQueue } from "../../../src/features/flows/add-flow.ts";
+import { addFlow } from "../../../src/features/flows/add-flow.ts";
+import type { FlowQueue } from "../../../src/features/flows/flow-tasks.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { readFileSync } from "node:fs";
@@ -108,4 +109,18 @@ describe("a flow over several queues", () => {
     expect(await stateOf(tasks["c"] as string, "one")).toBe("rejected");
     expect(await stateOf("flow{f@one}", "one")).toBe("rejected");
   });
+});
+
+test("with an idempotency key a copy of the call gets the first answer, and another flow is refused", async () => {
+  const call = (...items: FlowItem<string>[]) => addFlow(items, queueOf, { idempotencyKey: "day-17" });
+  const added = await call(task("a"), task("b", "a", "rows"));
+  expect(added.created).toBe(true);
+  expect(await call(task("a"), task("b", "a", "rows"))).toEqual(added);
+  await expect(call(task("a"), task("b", { ref: "a", on: "ended" }, "rows"))).rejects.toMatchObject({
+    code: "idempotency_key_reused",
+  });
+  await expect(
+    call(task("a"), { ...task("b", "a", "rows"), payload: 1 } as FlowItem<string>),
+  ).rejects.toThrow("other tasks");
+  expect((await ready()).refs).toEqual(["a"]);
 });

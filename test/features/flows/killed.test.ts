@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Queue } from "../../../src/index.ts";
-import { addFlow, type FlowQueue } from "../../../src/features/flows/add-flow.ts";
+import { addFlow } from "../../../src/features/flows/add-flow.ts";
+import type { FlowQueue } from "../../../src/features/flows/flow-tasks.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { flowsPart } from "../../../src/features/flows/sweep-part.ts";
 import { linked } from "../../../src/features/linked/index.ts";
@@ -91,6 +92,47 @@ test.for(["request", "reply"] as const)(
       const registry = keys["sluice:queues"];
       const names = registry && "zset" in registry ? registry.zset.map(([name]) => name) : [];
       expect(names.filter((name) => name.startsWith("~^"))).toEqual([]);
+    }
+  },
+);
+
+test.for(["request", "reply"] as const)(
+  "a large flow is added as a whole or not at all, whichever %s its producer dies at",
+  async (loses) => {
+    // Each task of the first queue is in another piece than the one of the second that waits for it.
+    const items = Array.from({ length: 420 }, (_, i) =>
+      task(`t${i}`, i % 2 === 0 ? "one" : "two", i >= 210 ? [`t${i - 209}`] : []),
+    );
+    for (let most = 1; most < 7; most++) {
+      await rig.command("FLUSHALL");
+      const { transport, life } = mortal(most, loses);
+      const isAdded = await addFlow(items, queueOf(transport), { id: "f" }).then(
+        () => true,
+        () => false,
+      );
+      expect(life.requests).toBeLessThan(7);
+      await sweepWith([flowsPart], linked(rig.transport), { now });
+      const exists = (await rig.command("HEXISTS", "sluice:{one}:tasks", "~F:f@one")) === 1;
+      if (isAdded) expect(exists).toBe(true);
+      const counts = await Promise.all(
+        ["one", "two"].map(async (name) => {
+          const { pending, blocked } = await new Queue(name, {
+            transport: linked(rig.transport),
+            now,
+          }).counts();
+          return { pending, blocked };
+        }),
+      );
+      const [all, none] = [
+        { pending: 105, blocked: 105 },
+        { pending: 0, blocked: 0 },
+      ];
+      expect(counts).toEqual(exists ? [all, all] : [none, none]);
+      const ofOutbox = ["ZCOUNT", "sluice:{one}:expiry", "4503599627370495", "+inf"] as const;
+      expect(await rig.command(...ofOutbox)).toBe(0);
+      rig.now += 3_600_001;
+      await sweepWith([flowsPart], linked(rig.transport), { now });
+      expect(await rig.command("ZCARD", "sluice:{one}:expiry")).toBe(0);
     }
   },
 );

@@ -229,7 +229,7 @@ describe("an operator of a queue with partitions", () => {
     const over = { transport: rig.transport, now };
     const other = new Operator("other", over);
     await new Queue("other", over).enqueue(1);
-    const alone = { partition: 0, slots: 256, pending: 1, delayed: 0, working: 0, rejected: 0 };
+    const alone = { partition: 0, slots: 256, pending: 1, delayed: 0, blocked: 0, working: 0, rejected: 0 };
     const one = { queue: "other", count: 1, changing: false, partitions: [alone] };
     expect(await other.listPartitions()).toEqual(one);
     await other.resize(3);

@@ -1,5 +1,7 @@
 /** What is fuzzed: the HTTP interface over a Redis of its own. */
 import { operations } from "../../../src/http/operations/index.ts";
+import { order } from "../../../src/open/order/index.ts";
+import { debounce } from "../../../src/features/debounce/index.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { docs } from "../../../src/http/docs/index.ts";
 import { deepSweep } from "../../../src/open/deep-sweep/index.ts";
@@ -39,7 +41,17 @@ export interface Stack {
 export async function openAppStack(): Promise<Stack> {
   const redis = await sharedRedis();
   const transport = resp(redis.url);
-  const app = createApp({ operations, transport, tokens, cronSecret, docs, deepSweep, onError: () => {} });
+  const app = createApp({
+    operations,
+    transport,
+    tokens,
+    cronSecret,
+    docs,
+    deepSweep,
+    order,
+    debounce,
+    onError: () => {},
+  });
   return {
     redisUrl: redis.url,
     send: (sent) => fetched(app.fetch, sent),

@@ -52,6 +52,7 @@ const facts: QueueFacts = {
   leases: 0,
   pending: 1,
   delayed: 0,
+  blocked: 0,
   working: 0,
   rejected: 0,
   oldestAge: 10 * MINUTE,

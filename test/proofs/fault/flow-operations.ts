@@ -6,6 +6,7 @@ import {
   endFlowScript,
   notifyScript,
   readOutboxScript,
+  stageFlowScript,
 } from "../../../src/kernel/linked/link-scripts.ts";
 import { Shard } from "../../../src/kernel/shard.ts";
 import type { Operation } from "./operation.ts";
@@ -26,11 +27,19 @@ const NODES = [
 const FAILED = [{ id: nodeId(FLOW, 0), edge: "0", outcome: "failed", because: "9{f@steps}" }];
 
 const add = (by: Caller) =>
-  run(by.transport, shardOf(by).call(addFlowScript, { wake: "", token: "tokentok" }, NODES));
+  run(by.transport, shardOf(by).call(addFlowScript, { wake: "", token: "tokentok", mayRefuse: "1" }, NODES));
+const PIECE = { member: `~x:${rootOf(FLOW)} 000000 steps`, text: '["tokentok",[]]\n' };
+const stage = (by: Caller) =>
+  run(by.transport, shardOf(by).call(stageFlowScript, { root: rootOf(FLOW), keptFor: "3600000" }, [PIECE]));
 const notify = (by: Caller) => run(by.transport, shardOf(by).call(notifyScript, { wake: "" }, FAILED));
 
 export const ofFlows: readonly Operation[] = [
-  { script: "addFlow", call: add },
+  {
+    script: "addFlow",
+    call: add,
+    again: (added: object) => ({ ...added, by: "copy" }),
+  },
+  { script: "stageFlow", call: stage },
   {
     script: "notify",
     what: "of a task that failed",

@@ -271,7 +271,7 @@ function leaseOf(receipt: string): LeaseProof {
 function deadLetterOf(settled: Settled): ModelDeadLetter[] {
   if (!settled.ok || settled.state !== "rejected") return [];
   const { reason, receipt } = settled;
-  if (reason === undefined || reason === "cancelled") return [];
+  if (reason === undefined || reason === "cancelled" || reason === "dependency_failed") return [];
   return [{ id: leaseOf(receipt).id, reason, attempts: Number.parseInt(receipt.split(".")[1] ?? "", 10) }];
 }
 

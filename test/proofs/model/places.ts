@@ -5,6 +5,7 @@ import type { ModelState, ModelTask, QueueState } from "./state.ts";
 const LETTERS: Readonly<Record<ModelState, string>> = {
   pending: "",
   delayed: "",
+  blocked: "",
   working: "w",
   completed: "c",
   rejected: "r",
@@ -18,6 +19,7 @@ const sorted = <T>(members: Iterable<readonly [string, T]>) =>
 const EVENTS = {
   pending: "p",
   delayed: "d",
+  blocked: "b",
   working: "w",
   completed: "c",
   rejected: "r",

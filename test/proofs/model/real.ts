@@ -7,7 +7,7 @@ import { enqueueAndWakeScript } from "../../../src/kernel/scripts/enqueue-and-wa
 import { enqueueAndLeaseScript } from "../../../src/features/hand-over/index.ts";
 import { enqueueScript } from "../../../src/kernel/scripts/enqueue-script.ts";
 import { inEdition } from "../../support/edition.ts";
-import { readQueueSpace, type QueueSpace } from "../../support/key-space.ts";
+import { queueSpace, readKeySpace, zsetIn, type QueueSpace } from "../../support/key-space.ts";
 import { casesOf } from "./cases.ts";
 import { Client } from "./client.ts";
 import { HttpClient } from "./http-client.ts";
@@ -70,7 +70,7 @@ export class Real {
 
   static async start(): Promise<Real> {
     const way = await Way.start();
-    return new Real(way, await readQueueSpace(way.direct, NAME));
+    return new Real(way, queueSpace(await readKeySpace(way.direct), NAME));
   }
 
   private constructor(way: Way, space: QueueSpace) {
@@ -100,7 +100,7 @@ export class Real {
             void (this.deadLetters = [...this.deadLetters, { id, reason, attempts }]),
         }),
     );
-    this.#space = await readQueueSpace(this.way.direct, NAME);
+    this.#space = queueSpace(await readKeySpace(this.way.direct), NAME);
   }
 
   #onItsWay(command: Command): Command {
@@ -132,8 +132,9 @@ export class Real {
     const answer = await this.way.call(mishap, 1, () => client.call(operation));
     const before = this.#space;
     const registered = this.#registered;
-    this.#registered = (await this.way.direct.sendCommand(["ZSCORE", "sluice:queues", NAME])) !== null;
-    this.#space = await readQueueSpace(this.way.direct, NAME);
+    const keys = await readKeySpace(this.way.direct);
+    this.#registered = zsetIn(keys, "sluice:queues").has(NAME);
+    this.#space = queueSpace(keys, NAME);
     const happened = {
       nth: this.calls,
       answer,

@@ -1,16 +1,17 @@
 /** The way of calls to a Redis of their own: over HTTP, through the gateway, with mishaps. */
-import { createClient } from "@redis/client";
 import { SluiceError, type Command, type Transport } from "../../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../../src/local/index.ts";
 import { keyLocking } from "../../../src/kernel/transport.ts";
 import { upstash } from "../../../src/transports/upstash.ts";
+import { connectionTo } from "../../support/connection.ts";
 import { startRedis } from "../../support/redis.ts";
 import type { Mishap } from "./operations.ts";
 
 const FAULTS: Readonly<Record<Exclude<Mishap, "none">, Fault>> = {
   "reply lost": { kind: "lose-reply" },
   "delivered twice": { kind: "duplicate", answer: "second" },
-  "scripts forgotten": { kind: "flush-scripts" },
+  // Redis itself keeps them: it takes longer to compile them all again than to run the calls.
+  "scripts forgotten": { kind: "noscript", match: { times: "always" } },
 };
 
 /** A connection to Redis itself. */
@@ -24,13 +25,13 @@ export class Way {
   mishaps = 0;
   readonly stop: () => Promise<void>;
   readonly gateway: Gateway;
-  /** The scripts that Redis knows. */
+  /** The scripts that Redis knows, by hash: their texts are joined each time they are read. */
   readonly #loaded = new Set<string>();
 
   static async start(): Promise<Way> {
     const redis = await startRedis();
     const gateway = await startGateway({ redisUrl: redis.url, log: () => {} });
-    const direct = createClient({ url: redis.url, RESP: 2 });
+    const direct = connectionTo(redis.url);
     await direct.connect();
     return new Way(gateway, direct, async () => {
       direct.destroy();
@@ -69,7 +70,10 @@ export class Way {
     const fault =
       mishap === "none"
         ? undefined
-        : this.gateway.faults.add({ ...FAULTS[mishap], match: { command: "EVALSHA", nth } });
+        : this.gateway.faults.add({
+            ...FAULTS[mishap],
+            match: { ...FAULTS[mishap].match, command: "EVALSHA", nth },
+          });
     if (fault) this.mishaps++;
     try {
       return await make();
@@ -78,7 +82,6 @@ export class Way {
       return { refused: error.code };
     } finally {
       fault?.remove();
-      if (mishap === "scripts forgotten") this.#loaded.clear();
     }
   }
 
@@ -88,11 +91,16 @@ export class Way {
    * purpose.
    */
   async #load(transport: Transport, commands: readonly Command[]): Promise<void> {
-    const called = commands.flatMap((command) => ("script" in command ? [command.script.source] : []));
-    const sources = [...new Set(called)].filter((source) => !this.#loaded.has(source));
-    if (sources.length === 0) return;
-    const loads = sources.map((source) => ["SCRIPT", "LOAD", keyLocking + source] as const);
+    const called = commands.flatMap((command) => ("script" in command ? [command.script] : []));
+    const unknown = new Map(
+      called.flatMap((script) => (this.#loaded.has(script.sha1) ? [] : [[script.sha1, script]])),
+    );
+    if (unknown.size === 0) return;
+    const loads = Array.from(
+      unknown.values(),
+      ({ source }) => ["SCRIPT", "LOAD", keyLocking + source] as const,
+    );
     for (const outcome of await transport.send(loads)) if ("error" in outcome) throw outcome.error;
-    for (const source of sources) this.#loaded.add(source);
+    for (const sha1 of unknown.keys()) this.#loaded.add(sha1);
   }
 }

@@ -53,6 +53,9 @@ export type DeadGroup = DeadLetters["groups"][number];
 export type Found = v.InferOutput<typeof found>;
 export type FoundTask = Found["tasks"][number];
 export type State = Task["state"];
+export type { FlowReport as Flow } from "../../../features/flows/graph/index.ts";
+export type CancelledFlow = Readonly<Record<"cancelled" | "flagged", number>>;
+export type RedrivenFlow = Readonly<Record<"redriven", number>>;
 
 /** Which tasks: the fields of a filter of the HTTP interface. */
 export interface Filter {

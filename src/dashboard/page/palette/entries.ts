@@ -1,6 +1,6 @@
 import { may } from "../access.ts";
 import { isLive } from "../live.ts";
-import { goTo, linkTo, type Place, queueLink, taskLink } from "../router.ts";
+import { flowLink, goTo, linkTo, type Place, queueLink, taskLink } from "../router.ts";
 import { store } from "../store.ts";
 import { isHidden } from "../tasks/value.tsx";
 
@@ -36,6 +36,7 @@ const MOST_NAMED = 100;
 const TABS = [
   "pending",
   "delayed",
+  "blocked",
   "working",
   "completed",
   "dead",
@@ -74,6 +75,7 @@ export function entriesFor(text: string, { parts }: Place, queues: readonly stri
     ...(ofQueue.length > 0
       ? [link(`Open the task ${wanted} of ${queue}`, taskLink(queue ?? "", wanted))]
       : []),
+    ...(wanted.includes("@") ? [link(`Open the flow ${wanted}`, flowLink(wanted))] : []),
     link(`Search all tasks for “${wanted}”`, linkTo(["search"], { text: wanted })),
   ];
 }

@@ -5,6 +5,7 @@ import { ago, instant } from "../format.ts";
 export const stateNames: Readonly<Record<State, string>> = {
   pending: "pending",
   delayed: "delayed",
+  blocked: "blocked",
   working: "working",
   completed: "completed",
   rejected: "dead",

@@ -67,13 +67,14 @@ export const isOld = (oldestAge: number | null) => (oldestAge ?? 0) > 600_000;
 
 /** What there is to know of a queue at once. */
 export function Facts({ overview }: { readonly overview: Overview }) {
-  const { pending, delayed, working, rejected, oldestAge, workers, statistics, settings } = overview;
+  const { pending, delayed, blocked, working, rejected, oldestAge, workers, statistics, settings } = overview;
   const { on, waitP95, runs } = statistics;
   const limits = limitTexts(settings);
   return (
     <dl class="tiles">
       <Tile name="pending" value={number(pending)} />
       <Tile name="delayed" value={number(delayed)} />
+      {blocked > 0 && <Tile name="blocked" value={number(blocked)} />}
       <Tile name="working" value={number(working)} />
       <Tile name="dead" value={number(rejected)} tone={rejected > 0 ? "tone-bad" : undefined} />
       <Tile

@@ -7,6 +7,7 @@ import { number, wordsOf } from "../format.ts";
 import { Findings } from "../health/findings.tsx";
 import { useHealthOf } from "../health/health.tsx";
 import { useLive } from "../live.ts";
+import { Groups, Partitions, Schedules, Workers } from "../more.tsx";
 import { stateNames } from "../parts/badges.tsx";
 import { Heading, Stale, Waiting } from "../parts/layout.tsx";
 import { queueLink } from "../router.ts";
@@ -14,19 +15,19 @@ import { filterOf } from "../tasks/filters.tsx";
 import { TaskList } from "../tasks/task-list.tsx";
 import { useEvents } from "./events.ts";
 import { Facts, QueueBadges } from "./facts.tsx";
-import { Groups } from "./groups.tsx";
 import { History } from "./history.tsx";
-import { Partitions } from "./partitions.tsx";
 import { QueueActions } from "./queue-actions.tsx";
-import { Schedules } from "./schedules.tsx";
 import { Stopped } from "./stopped.tsx";
-import { Workers } from "./workers.tsx";
 
-const states = ["pending", "delayed", "working", "completed", "rejected"] as const;
+const states = ["pending", "delayed", "blocked", "working", "completed", "rejected"] as const;
 const others = ["schedules", "workers", "groups", "partitions"] as const;
 
 const isShown = (one: (typeof others)[number], { partitions }: Overview) =>
   one !== "partitions" || partitions > 1;
+
+/** Few queues have tasks of flows. */
+const isTab = (state: State, tab: string, { blocked }: Overview) =>
+  state !== "blocked" || blocked > 0 || tab === stateNames[state];
 
 /** What findings follow from: whether there are tasks of each state, and whether the queue is paused. */
 const stateOf = (value: Overviews["queues"][number]) =>
@@ -115,7 +116,9 @@ function Tabs({ overview, tab }: { readonly overview: Overview; readonly tab: st
   }, [tab]);
   return (
     <nav ref={nav} class="tabs" aria-label="Tasks by state, and what else the queue has">
-      {states.map((state) => link(stateNames[state], countOf(state)))}
+      {states
+        .filter((state) => isTab(state, tab, overview))
+        .map((state) => link(stateNames[state], countOf(state)))}
       {others.filter((one) => isShown(one, overview)).map((one) => link(one))}
     </nav>
   );

@@ -170,7 +170,10 @@ function List({ rows, error, page, count, linkOf, statuses }: RowsProps) {
       <Stale error={error} />
       <Table
         label="Queues"
-        columns={columnsOf(statuses)}
+        columns={columnsOf(
+          statuses,
+          rows.some((row) => "pending" in row && row.blocked > 0),
+        )}
         rows={rows}
         keyOf={({ queue }) => queue}
         empty="No queue has this text in its name."
@@ -216,7 +219,7 @@ const Count = ({ value }: { readonly value: number }) => (
 const of = (read: (queue: Overview) => preact.ComponentChildren) => (row: Row) =>
   "pending" in row ? read(row) : <span class="faint">–</span>;
 
-const columnsOf = (statuses: ListProps["statuses"]): readonly Column<Row>[] => [
+const columnsOf = (statuses: ListProps["statuses"], areBlocked: boolean): readonly Column<Row>[] => [
   {
     title: "Queue",
     of: (row) => (
@@ -245,6 +248,9 @@ const columnsOf = (statuses: ListProps["statuses"]): readonly Column<Row>[] => [
       ]),
   { title: "Pending", count: true, of: of(({ pending }) => <Count value={pending} />) },
   { title: "Delayed", count: true, of: of(({ delayed }) => <Count value={delayed} />) },
+  ...(areBlocked
+    ? [{ title: "Blocked", count: true, of: of(({ blocked }) => <Count value={blocked} />) }]
+    : []),
   { title: "Working", count: true, of: of(({ working }) => <Count value={working} />) },
   {
     title: "Dead",

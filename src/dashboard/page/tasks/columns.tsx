@@ -1,9 +1,10 @@
 import { shownReason } from "../../../kernel/errors/reason-text.ts";
+import { flowOfTask } from "../../../kernel/linked/flow-of-task.ts";
 import type { ListedTask, State } from "../api/types.ts";
 import { exact, wordsOf } from "../format.ts";
 import { When, WorkerName } from "../parts/badges.tsx";
 import type { Column } from "../parts/table.tsx";
-import { taskLink } from "../router.ts";
+import { flowLink, taskLink } from "../router.ts";
 
 /** Characters of a value that a row has at most. */
 const SHOWN = 300;
@@ -50,6 +51,11 @@ function ResultText({ task: { result, encoding, payloadsHidden }, hidden }: Valu
   );
 }
 
+function FlowName({ of }: { readonly of: string }) {
+  const flow = flowOfTask(of);
+  return flow === undefined ? <Faint /> : <a href={flowLink(flow)}>{flow}</a>;
+}
+
 /** The columns of a list of tasks in one state. */
 export function columnsOf(
   { queue, state, hidden }: { readonly queue: string; readonly state: State; readonly hidden: boolean },
@@ -75,6 +81,7 @@ export function columnsOf(
   const ofState: Record<State, Column<ListedTask>[]> = {
     pending: [payload, enqueued, ...errors],
     delayed: [payload, { title: "Due", of: ({ dueAt }) => <When at={dueAt} /> }, ...errors],
+    blocked: [payload, enqueued, { title: "Flow", of: ({ id }) => <FlowName of={id} /> }, ...errors],
     working: [
       payload,
       { title: "Since", of: ({ dequeuedAt }) => <When at={dequeuedAt} /> },

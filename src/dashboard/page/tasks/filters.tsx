@@ -65,6 +65,7 @@ const ended = { "": "newest first", [OTHER]: "oldest first" };
 const orders: Readonly<Record<State, Readonly<Record<string, string>>>> = {
   pending: { "": "next first", [OTHER]: "last first" },
   delayed: { "": "next due first", [OTHER]: "last due first" },
+  blocked: { "": "by id", [OTHER]: "by id, backwards" },
   working: { "": "next lease to end first", [OTHER]: "last lease to end first" },
   completed: ended,
   rejected: ended,

@@ -21,6 +21,7 @@ const NEVER_TAKEN = "No consumer gets them. Their payloads are deleted, and they
 const effects: Readonly<Record<PurgeDialogProps["state"], string>> = {
   pending: NEVER_TAKEN,
   delayed: NEVER_TAKEN,
+  blocked: NEVER_TAKEN,
   completed: "Their records are deleted, with their results.",
   rejected: "They are deleted for good, with their payloads, and cannot be redriven.",
 };

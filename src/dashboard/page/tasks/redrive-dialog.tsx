@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { deadReasons } from "../../../kernel/options/types.ts";
+import { retryableReasons } from "../../../kernel/options/types.ts";
 import { redriveStep } from "../api/tasks.ts";
 import type { Filter } from "../api/types.ts";
 import { counted, exact, span } from "../format.ts";
@@ -32,7 +32,7 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
   const [error, setError] = useState<string | undefined>();
   const [withFinal, setWithFinal] = useState(false);
   const shown = useShown();
-  const wanted = withFinal ? { ...filter, reason: deadReasons } : filter;
+  const wanted = withFinal ? { ...filter, reason: ["rejected", ...retryableReasons] } : filter;
 
   const fail = (failure: unknown) => {
     setPhase("failed");

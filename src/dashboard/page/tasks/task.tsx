@@ -1,5 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { ENVELOPE_BASE64 } from "../../../kernel/record/envelope.ts";
+import { flowOfTask } from "../../../kernel/linked/flow-of-task.ts";
 import { requestedCancel } from "../../../operate/requested-cancel.ts";
 import { may } from "../access.ts";
 import { RequestError } from "../api/request.ts";
@@ -8,11 +9,12 @@ import type { Task } from "../api/types.ts";
 import { serverTime } from "../clock.ts";
 import { counted, exact, instant, span, wordsOf } from "../format.ts";
 import { useLive } from "../live.ts";
+import { WaitsFor } from "../more.tsx";
 import { StateBadge, When } from "../parts/badges.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Heading, Stale, Waiting } from "../parts/layout.tsx";
 import { announce } from "../parts/notice.tsx";
-import { goTo, linkTo, queueLink, taskLink } from "../router.ts";
+import { flowLink, goTo, linkTo, queueLink, taskLink } from "../router.ts";
 import { useStore } from "../store.ts";
 import { EnqueueDialog } from "./enqueue-dialog.tsx";
 import { ExpiredWarning } from "./expired-warning.tsx";
@@ -37,6 +39,7 @@ export function TaskScreen({ queue, id }: TaskScreenProps) {
       </Waiting>
     );
   }
+  const flow = flowOfTask(id);
   const cancelText = requestedCancel(task, serverTime());
   return (
     <>
@@ -56,6 +59,7 @@ export function TaskScreen({ queue, id }: TaskScreenProps) {
               Cancel {cancelText}.
             </p>
           )}
+          {task.state === "blocked" && flow !== undefined && <WaitsFor flow={flow} id={id} />}
           <Timeline task={task} />
           <Facts task={task} />
         </div>
@@ -123,8 +127,10 @@ function Facts({ task }: { readonly task: Task }) {
     deadlineAt,
     endedAt,
   } = task;
+  const flow = flowOfTask(task.id);
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
     ["Queue", <a href={queueLink(queue)}>{queue}</a>],
+    ...(flow === undefined ? [] : [["Flow", <a href={flowLink(flow)}>{flow}</a>] as const]),
     ["Group", <bdi>{group ?? "none"}</bdi>],
     ["Priority", exact(priority ?? 0)],
     [
@@ -161,7 +167,8 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
   const close = () => setAsked(undefined);
   // A copy under another id could not be decrypted.
   const isEncrypted = payloadEncoding === "base64" && String(payload).startsWith(ENVELOPE_BASE64);
-  const isDead = state === "rejected" && !hasForgotten(task);
+  // What fell with another task is redriven with it.
+  const isDead = state === "rejected" && !hasForgotten(task) && reason !== "dependency_failed";
   const button = (action: Action, text: string) => (
     <button type="button" onClick={() => setAsked(action)}>
       {text}

@@ -26,12 +26,16 @@ export interface FlowEdges {
   readonly from: Uint32Array;
   /** For each edge, 1 if that node must complete; 0 if it may end in any way. All of a join are 0. */
   readonly mustComplete: Uint8Array;
+  /** For each edge, 1 if that node must not complete. Only batches have such edges. */
+  readonly mustFail: Uint8Array;
 }
 
 export interface FlowPlan<Q> {
   /** Each behind all that it waits for. */
   readonly nodes: readonly FlowNode<Q>[];
   readonly edges: FlowEdges;
+  /** The join of a batch: its callbacks wait for what that one waits for. @default it is no batch */
+  readonly batch?: number | undefined;
 }
 
 /** The edges by the node that others wait for: those of a node are `list[first[node]]` to `list[first[node + 1] - 1]`. */

@@ -25,7 +25,10 @@ export interface FlowLayout {
   readonly size: Point;
   /** The middle of each node. */
   readonly nodes: readonly Point[];
-  /** For each edge its points, from node to node. Edges of one node share points as far as they go together. */
+  /**
+   * For each edge its points to the node that waits: from the other node, or from where it leaves an earlier edge of that
+   * node. So each piece is there once.
+   */
   readonly edges: readonly (readonly Point[])[];
 }
 
@@ -43,7 +46,19 @@ interface Place {
  * Draws a graph in layers, with few crossings and straight edges.
  * @returns the same for the same graph
  */
-export function layoutFlow(edges: GraphEdges, { layer = 160, node = 40 }: LayoutSizes = {}): FlowLayout {
+export function layoutFlow(edges: GraphEdges, sizes: LayoutSizes = {}): FlowLayout {
+  const steps = layoutSteps(edges, sizes);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** As {@link layoutFlow}, in some twenty steps, between which a page can do something else. */
+export function* layoutSteps(
+  edges: GraphEdges,
+  { layer = 160, node = 40 }: LayoutSizes = {},
+): Generator<void, FlowLayout> {
   const layers: Place[][] = [];
   const add = (number: number, room: number): Place => {
     const place = { layer: number, room, before: [], behind: [], at: 0 };
@@ -54,12 +69,12 @@ export function layoutFlow(edges: GraphEdges, { layer = 160, node = 40 }: Layout
   const lines = linesOf(edges, nodes, add);
 
   layers.forEach(spread);
-  sweep(layers, (places, side) => {
+  yield* sweep(layers, (places, side) => {
     for (const place of places) place.at = wanted(place, [side]);
     const ordered = places.toSorted((one, other) => one.at - other.at);
     spread(Object.assign(places, ordered));
   });
-  sweep(layers, straighten);
+  yield* sweep(layers, straighten);
 
   const all = layers.flat();
   const least = all.reduce((min, { at }) => Math.min(min, at), Infinity);
@@ -73,7 +88,7 @@ export function layoutFlow(edges: GraphEdges, { layer = 160, node = 40 }: Layout
   };
 }
 
-/** The places of each edge. One that passes layers has bends there, which all edges of its node share. */
+/** The places of each edge. One that passes layers has bends there, which the edges of its node share. */
 function linesOf(
   edges: GraphEdges,
   nodes: readonly Place[],
@@ -89,19 +104,25 @@ function linesOf(
   eachEdge(edges, (from, to, edge) => {
     const [source, target, bends] = [nodes[from], nodes[to], bendsOf[from]] as [Place, Place, Place[]];
     const passed = target.layer - source.layer - 1;
-    const more = passed - bends.length;
+    const more = Math.max(0, passed - bends.length);
     if (more > left) {
       lines[edge] = [source, target];
       return;
     }
+    let last = bends[passed - more - 1] ?? source;
+    const line = [last];
+    const goTo = (place: Place) => {
+      link(last, place);
+      line.push(place);
+      last = place;
+    };
     for (let i = 0; i < more; i++) {
-      const bend = add(source.layer + bends.length + 1, BEND);
-      link(bends.at(-1) ?? source, bend);
-      bends.push(bend);
+      goTo(add(source.layer + bends.length + 1, BEND));
+      bends.push(last);
       left--;
     }
-    link(bends[passed - 1] ?? source, target);
-    lines[edge] = [source, ...bends.slice(0, passed), target];
+    goTo(target);
+    lines[edge] = line;
   });
   return lines;
 }
@@ -109,8 +130,12 @@ function linesOf(
 type Side = "before" | "behind";
 
 /** Visits the layers from the first to the last by what is before them, then back by what is behind them, and so on. */
-function sweep(layers: readonly Place[][], visit: (places: Place[], side: Side) => void): void {
+function* sweep(
+  layers: readonly Place[][],
+  visit: (places: Place[], side: Side) => void,
+): Generator<void, void> {
   for (let i = 0; i < SWEEPS; i++) {
+    yield;
     if (i % 2 === 0) layers.forEach((places) => visit(places, "before"));
     else layers.toReversed().forEach((places) => visit(places, "behind"));
   }

@@ -65,6 +65,7 @@ export function planFlow<Q>(items: readonly FlowItem<Q>[], path = "tasks"): Flow
       before: Uint32Array.from(before),
       from: Uint32Array.from(from),
       mustComplete: Uint8Array.from(mustComplete),
+      mustFail: new Uint8Array(from.length),
     },
   };
 }

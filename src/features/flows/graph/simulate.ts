@@ -6,7 +6,7 @@ export type NodeState = "blocked" | "ready" | "working" | "completed" | "rejecte
 
 /**
  * Why a node is rejected: on its own (for good, or after its last attempt), because what it waited for did not complete,
- * or because it was cancelled. A join is so with `dependency_failed`.
+ * or because it was cancelled, or not needed, as all of a batch has completed. A join is so with `dependency_failed`.
  */
 export type NodeReason = "rejected" | "dependency_failed" | "cancelled";
 
@@ -68,6 +68,8 @@ interface Status {
   open: number;
   /** How many of its edges have a source that ended otherwise than they need; of a join, than completed. */
   failed: number;
+  /** How many of its edges need a failure, and have a source that completed. */
+  missed: number;
 }
 
 /**
@@ -78,7 +80,8 @@ export function simulate<Q>({ nodes, edges }: FlowPlan<Q>, options: SimulationOp
   const { first, list, to } = followersOf(edges);
   const all = nodes.map((_, node): Status => {
     const open = (edges.before[node + 1] as number) - (edges.before[node] as number);
-    return { state: "blocked", reason: undefined, because: undefined, isFlagged: false, open, failed: 0 };
+    const nothing = { reason: undefined, because: undefined, isFlagged: false };
+    return { state: "blocked", ...nothing, open, failed: 0, missed: 0 };
   });
   /** What the nodes were that a step has changed, with their flags. */
   let touched = new Map<number, Status>();
@@ -98,11 +101,16 @@ export function simulate<Q>({ nodes, edges }: FlowPlan<Q>, options: SimulationOp
   }
 
   /** The edges to followers of a node, whatever has become of these. */
-  function behind(node: number): { readonly follower: number; readonly counts: boolean }[] {
+  function behind(node: number): {
+    readonly follower: number;
+    readonly counts: boolean;
+    readonly mustFail: boolean;
+  }[] {
     const found = [...list.subarray(first[node], first[node + 1])];
     return found.map((edge) => {
       const follower = to[edge] as number;
-      return { follower, counts: edges.mustComplete[edge] === 1 || isJoin(follower) };
+      const counts = edges.mustComplete[edge] === 1 || isJoin(follower);
+      return { follower, counts, mustFail: edges.mustFail[edge] === 1 };
     });
   }
 
@@ -111,10 +119,11 @@ export function simulate<Q>({ nodes, edges }: FlowPlan<Q>, options: SimulationOp
     set(node, { state, reason, because: undefined, isFlagged: false });
     const ended = [node];
     for (const one of ended) {
-      for (const { follower, counts } of behind(one)) {
+      for (const { follower, counts, mustFail } of behind(one)) {
         const status = at(follower);
         status.open--;
         if (counts && at(one).state === "rejected") status.failed++;
+        if (mustFail && at(one).state === "completed") status.missed++;
         if (follow(follower)) ended.push(follower);
       }
     }
@@ -122,10 +131,12 @@ export function simulate<Q>({ nodes, edges }: FlowPlan<Q>, options: SimulationOp
 
   /** Lets a blocked node go on if it need not wait any longer. Returns whether it has ended. */
   function follow(node: number): boolean {
-    const { state, open, failed } = at(node);
-    const mustWait = isJoin(node) ? open > 0 : open > 0 && failed === 0;
+    const { state, open, failed, missed } = at(node);
+    const mustWait = isJoin(node) ? open > 0 : open > 0 && failed + missed === 0;
     if (state !== "blocked" || mustWait) return false;
-    if (failed > 0) set(node, { state: "rejected", reason: "dependency_failed", because: causeOf(node) });
+    if (failed === 0 && missed > 0) set(node, { state: "rejected", reason: "cancelled" });
+    else if (failed > 0)
+      set(node, { state: "rejected", reason: "dependency_failed", because: causeOf(node) });
     else set(node, { state: nodes[node]?.kind === "task" ? "ready" : "completed" });
     return at(node).state !== "ready";
   }

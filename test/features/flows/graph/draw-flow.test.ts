@@ -60,6 +60,15 @@ test("a flow is drawn with its lines, refs, queues, states and notes", () => {
   ]);
 });
 
+test("a task that waits for the failure of another one says so", () => {
+  const { nodes, edges } = drawn(
+    planFlow([task("all", "q"), task("sorry", "q", { ref: "all", on: "ended" })]),
+  );
+  expect(drawFlow({ nodes, edges: { ...edges, mustFail: [1] } }).split("\n")[1]).toBe(
+    "└>o sorry  q  blocked  if all fails",
+  );
+});
+
 test("a note is cut to the width, and a state gets its colour", () => {
   const color = (text: string, state: string) => `<${state[0]}${text}>`;
   expect(draw(night, atNight, { width: 45, color }).slice(1, 4)).toEqual([

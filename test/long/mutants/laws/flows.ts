@@ -3,8 +3,13 @@ import { change, drop, type LawMutants, never } from "../mutant.ts";
 export const flows: LawMutants = {
   "a flow is added twice": {
     in: "add-flow",
-    lua: never("first"),
+    lua: never("found[7] and string.sub(first, 1, 1) ~= '~'"),
     breaks: "law 5: a copy of the call adds the tasks of a flow again",
+  },
+  "a staged piece of a flow stays for ever": {
+    in: "stage-flow",
+    lua: drop("write('ZADD', expiry, ends)"),
+    breaks: "law 10: pieces of flows that were never recorded stay",
   },
   "an edge may be notified twice": {
     in: "follow_changes",
@@ -22,7 +27,7 @@ export const flows: LawMutants = {
     breaks: "I6: a parent waits for ever because a child failed",
   },
   "read-outbox shows nothing": {
-    lua: change("redis.call('ZRANGE', expiry, flows.blocked, …)", "redis.call('ZRANGE', expiry, '+inf', …)"),
+    lua: change("redis.call('ZRANGE', expiry, BLOCKED, …)", "redis.call('ZRANGE', expiry, '+inf', …)"),
     breaks: "I6: a flow whose consumer died does not go on",
   },
   "end-flow ends nothing": {

@@ -2,7 +2,7 @@
 import { type PartitionMap, partitionsOf, readMap } from "../../../../src/features/partitions/map.ts";
 import { violations } from "../../../support/invariants.ts";
 import type { Direct } from "../way.ts";
-import { readQueueSpace, type QueueSpace } from "../../../support/key-space.ts";
+import { queueSpace, readKeySpace, zsetIn, type QueueSpace } from "../../../support/key-space.ts";
 import { ownedSlots } from "../../../support/partition-spaces.ts";
 import { realRecord } from "../places.ts";
 
@@ -32,15 +32,12 @@ export interface Observation {
 }
 
 export async function observe(direct: Direct): Promise<Observation> {
+  const keys = await readKeySpace(direct);
   // Without partitions, the queue has the keys of its own name.
-  const isSplit = (await direct.sendCommand(["TYPE", "sluice:{emails}:tasks"])) === "string";
+  const isSplit = "string" in (keys["sluice:{emails}:tasks"] ?? {});
   const names = isSplit ? partitionNames : ["emails", ...partitionNames.slice(1)];
-  const [text, scores, ...spaces] = await Promise.all([
-    direct.sendCommand(["HGET", "{sluice:queues}:maps", "emails"]),
-    direct.sendCommand(["ZRANGE", "sluice:queues", "0", "-1", "WITHSCORES"]),
-    ...names.map((name) => readQueueSpace(direct, name)),
-  ]);
-  const pairs = scores as string[];
+  const spaces = names.map((name) => queueSpace(keys, name));
+  const maps = keys["{sluice:queues}:maps"];
   const known = new Map<string, KnownTask[]>();
   for (const [partition, space] of spaces.entries()) {
     for (const id of space.tasks.keys()) {
@@ -50,8 +47,8 @@ export async function observe(direct: Direct): Promise<Observation> {
     }
   }
   return {
-    map: readMap(text as string | null),
-    scores: new Map(pairs.flatMap((name, i) => (i % 2 ? [] : [[name, Number(pairs[i + 1])]]))),
+    map: readMap(maps && "hash" in maps ? (maps.hash["emails"] ?? null) : null),
+    scores: zsetIn(keys, "sluice:queues"),
     spaces,
     known,
     owners: ownersOf(spaces.map(({ tasks }) => tasks.get("~slots"))),

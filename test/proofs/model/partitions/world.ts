@@ -124,8 +124,8 @@ export class PartitionsWorld {
   }
 
   #counts(answer: unknown): void {
-    const { pending, delayed, working, rejected } = answer as QueueCounts;
-    mustEqual("counts", { pending, delayed, working, rejected }, countsByState(this.state));
+    const { pending, delayed, blocked, working, rejected } = answer as QueueCounts;
+    mustEqual("counts", { pending, delayed, blocked, working, rejected }, countsByState(this.state));
   }
 
   /** After a sweep nothing is due. Ended records may stay for longer. */

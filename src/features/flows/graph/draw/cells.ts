@@ -30,12 +30,16 @@ export function cellsOf(
   const rejected = nodes.filter(({ state }) => state === "rejected").map(({ ref }) => ref);
   const refOf = (node: number) => flow.nodes[node]?.ref ?? "";
   const after = namesEntries ? [...new Set(entries.flat())].map(refOf) : [];
-  const ends = isOne ? [...new Set(endsBefore(flow, numbers[0] as number))].map(refOf) : [];
+  const ends = isOne ? endsBefore(flow, numbers[0] as number) : [];
+  const [anyEnds, failures] = [false, true].map((isFailure) =>
+    ends.filter((end) => end.isFailure === isFailure).map((end) => refOf(end.node)),
+  ) as [string[], string[]];
   const notes = [
     isOne ? first.note : undefined,
     !isOne && rejected.length > 0 ? `rejected: ${named(rejected)}` : undefined,
     after.length > 0 ? `after ${named(after)}` : undefined,
-    ends.length > 0 ? `on any end of ${named(ends)}` : undefined,
+    anyEnds.length > 0 ? `on any end of ${named([...new Set(anyEnds)])}` : undefined,
+    failures.length > 0 ? `if ${named([...new Set(failures)])} fails` : undefined,
   ];
   return {
     mark: rejected.length > 0 ? "x" : nodes.every(({ state }) => state === "completed") ? "*" : "o",
@@ -55,14 +59,15 @@ function named(refs: readonly string[]): string {
     : refs.join(", ");
 }
 
-/** The nodes of which a node waits for any end, also through gates. */
-function endsBefore({ nodes, edges }: DrawnFlow, node: number): number[] {
-  const found: number[] = [];
+/** What a node waits for but need not complete, also through gates. */
+function endsBefore({ nodes, edges }: DrawnFlow, node: number): { node: number; isFailure: boolean }[] {
+  const found: { node: number; isFailure: boolean }[] = [];
   const isJoin = nodes[node]?.kind === "join";
   for (let edge = edges.before[node] as number; edge < (edges.before[node + 1] as number); edge++) {
     const source = edges.from[edge] as number;
     if (nodes[source]?.kind === "gate") found.push(...endsBefore({ nodes, edges }, source));
-    else if (!isJoin && edges.mustComplete[edge] === 0) found.push(source);
+    else if (!isJoin && edges.mustComplete[edge] === 0)
+      found.push({ node: source, isFailure: edges.mustFail[edge] === 1 });
   }
   return found;
 }

@@ -17,7 +17,7 @@ export interface DrawnNode {
 export interface DrawnFlow {
   /** As a plan has them. */
   readonly nodes: readonly DrawnNode[];
-  readonly edges: GraphEdges & { readonly mustComplete: ArrayLike<number> };
+  readonly edges: GraphEdges & Readonly<Record<"mustComplete" | "mustFail", ArrayLike<number>>>;
 }
 
 export interface DrawOptions {

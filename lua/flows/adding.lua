@@ -1,0 +1,64 @@
+-- adding: how nodes of a flow begin.
+
+-- Adds nodes and fields of a flow to a plan. Returns how many nodes, and whether a task of them is ready.
+-- items: id, edges and record of each, the first after index `from`. add-flow.lua says what they are.
+local function begin_nodes(plan, items, from)
+  local any_ready, grouped_tasks, nodes = false, {}, {}
+  for place = from + 1, #items, 3 do
+    local id, edges, record = unpack(items, place, place + 2)
+    if edges == '~' then
+      plan_write(plan, 'HSET tasks', id, record)
+    elseif edges == '~l' then
+      -- A part of a layout is in the list of its flow, which is gone if the flow has ended.
+      local flow, name = string.match(id, '^(~F:[^ ]+) (.*)$')
+      local list = redis.call('HGET', plan.keys.tasks, flow)
+      if list and not string.find(',' .. list .. ',', ',' .. name .. ',', 1, true) then
+        plan_write(plan, 'HSET tasks', id, record)
+        plan_write(plan, 'HSET tasks', flow, list .. ',' .. name)
+      end
+    elseif string.sub(edges, 1, 1) == '~' then
+      if edges == '~x' then
+        plan_write(plan, 'HSET tasks', id, record)
+      end
+      plan_write(plan, 'ZADD expiry', BLOCKED, id)
+    else
+      local fixed = '2;' .. int(plan.now) .. record
+      local task = parse_with(fixed, nil)
+      nodes[#nodes + 1] = { id = id, edges = edges, fixed = fixed, task = task }
+      append(grouped_tasks, edges == '' and task or nil)
+    end
+  end
+  open_groups(plan, grouped_tasks)
+  for _, node in ipairs(nodes) do
+    local id, task, edges = node.id, node.task, node.edges
+    plan_write(plan, 'HSET tasks', id, node.fixed)
+    note_event(plan, 'enqueued', id)
+    local delay = tonumber(parse_fixed(node.fixed).flow_delay or 0)
+    task.flow_delay = delay > 0 and int(delay) or nil
+    if edges ~= '' then
+      local _, open = string.gsub(edges, '[cer]', '')
+      task.edges = int(open) .. ',0,' .. edges
+      plan_write(plan, 'ZADD delayed', blocked_score(task), id)
+      plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
+    elseif delay > 0 then
+      plan_write(plan, 'ZADD delayed', score_when_due(task, plan.now + delay), id)
+      plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
+    else
+      make_ready(plan, id, task, 'back')
+      any_ready = true
+    end
+  end
+  return #nodes, any_ready
+end
+
+-- Writes a plan that adds nodes. Returns the error if Redis has no room: then nothing has changed.
+-- stats, nodes: the values of these control fields
+local function commit_nodes(plan, stats, nodes, added)
+  plan_write(plan, 'HSET tasks', '~nodes', int(tonumber(nodes or 0) + added))
+  finish_plan(plan)
+  local failed = store_or_undo(plan, { ['~stats'] = stats, ['~nodes'] = nodes })
+  if not failed then
+    commit(plan)
+  end
+  return failed
+end

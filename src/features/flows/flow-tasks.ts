@@ -1,0 +1,145 @@
+/** What a flow needs to know of its tasks: their queues, partitions and records. */
+import { invalidArgument } from "../../errors.ts";
+import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
+import { type AddedNodes, edgesText } from "../../kernel/linked/flow-layout.ts";
+import { all } from "../../kernel/maybe-promise.ts";
+import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
+import type { Shard } from "../../kernel/shard.ts";
+import type { Adds, Item } from "../../kernel/store.ts";
+import type { Values } from "../../kernel/values/values.ts";
+import { edgesBefore } from "./edge-texts.ts";
+import type { Content } from "./flow-token.ts";
+import type { FlowTask } from "./graph/flow-items.ts";
+import type { FlowNode, FlowPlan } from "./graph/flow-plan.ts";
+import type { Target } from "./send-nodes.ts";
+
+/** What a flow needs of a queue. */
+export interface FlowQueue {
+  readonly store: Adds;
+  readonly values: Values;
+  readonly defaults: TaskDefaults;
+  readonly schema: Parameters<typeof checkAndEncode>[0];
+}
+
+/** What is needed of the queue of a task. @param path of the queue, for errors */
+export type QueueOf<Q> = (queue: Q, path: string) => FlowQueue;
+
+/**
+ * The queue of each node that is a task.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function queuesOf<Q>(
+  nodes: readonly FlowNode<Q>[],
+  queueOf: QueueOf<Q>,
+): readonly (FlowQueue | undefined)[] {
+  const known = new Map<Q, FlowQueue>();
+  return nodes.map(({ task, path }) => {
+    if (!task) return undefined;
+    const queue = known.get(task.queue) ?? queueOf(task.queue, `${path}.queue`);
+    known.set(task.queue, queue);
+    return queue;
+  });
+}
+
+/** The partitions that get nodes, by their names in the registry. */
+export const targetsOf = (shards: ReadonlyMap<FlowQueue, Shard>): ReadonlyMap<string, Target> =>
+  new Map(Array.from(shards, ([queue, shard]) => [shard.name, { shard, wake: queue.store.wakeWindow() }]));
+
+/** Wakes consumers of the partitions that have got ready tasks. */
+export async function wakeAll(shards: ReadonlyMap<FlowQueue, Shard>, wakes: ReadonlySet<string>) {
+  await Promise.all(
+    Array.from(shards, ([queue, shard]) => queue.store.ready({ now: wakes.has(shard.name) })),
+  );
+}
+
+/** The partition of each queue that gets the nodes of a flow. */
+export async function shardsOf(
+  queues: readonly (FlowQueue | undefined)[],
+  placedBy: string,
+  options: RequestOptions,
+): Promise<Map<FlowQueue, Shard>> {
+  const named = new Map<string, Shard>();
+  const shards = new Map<FlowQueue, Shard>();
+  for (const queue of new Set(queues)) {
+    if (!queue) continue;
+    const { name } = queue.store.queue;
+    const shard = named.get(name) ?? (await queue.store.ownerOf(placedBy, options));
+    named.set(name, shard);
+    shards.set(queue, shard);
+  }
+  return shards;
+}
+
+/**
+ * The records of tasks, by the numbers of their nodes, without the letters of the flow.
+ * @param contents gets what the flow has of each queue
+ */
+export async function recordsOf<Q>(
+  nodes: readonly { readonly task: FlowTask<Q> | undefined; readonly path: string }[],
+  queues: readonly (FlowQueue | undefined)[],
+  idOf: (node: number) => string,
+  contents: Content[],
+): Promise<readonly ({ delay: string; record: string } | undefined)[]> {
+  const records: ({ delay: string; record: string } | undefined)[] = nodes.map(() => undefined);
+  for (const queue of new Set(queues)) {
+    if (!queue) continue;
+    const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
+    const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
+    const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
+    const texts = await all(tasks, (task, i) =>
+      checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload),
+    );
+    const parts = { name: queue.store.queue.name, values: queue.values, defaults: queue.defaults };
+    const { encode } = newTasks(parts, tasks, texts, { key: undefined, at });
+    const ids = numbers.map(idOf);
+    const items = await encode([...tasks.keys()], ids);
+    const sealed = items.map((item) => ("failed" in item ? "" : item.payload));
+    contents.push({ queue: parts.name, tasks, sealed, at });
+    for (const [i, item] of items.entries()) {
+      if ("failed" in item) throw item.failed;
+      records[numbers[i] as number] = recordOf(item, `${at(i)}at`);
+    }
+  }
+  return records;
+}
+
+/** The options of a task that its queue takes. */
+function optionsOf<Q>({ ref: _, after: __, queue: ___, ...options }: FlowTask<Q>) {
+  return options;
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+function recordOf({ when, front, payload }: Item, path: string) {
+  if (when !== "" && !when.startsWith("+"))
+    throw invalidArgument(path, "is not possible in a flow; use delay");
+  return { delay: when === "" ? "" : `;D=${when.slice(1)}`, record: front + payload };
+}
+
+/** The nodes as the layout of their flow has them. */
+export function addedNodes<Q>(
+  { nodes, edges }: FlowPlan<Q>,
+  places: readonly string[],
+  home: string,
+): AddedNodes {
+  const shards = [...new Set([home, ...places])];
+  const kindsOf = (wanted: string) => [...nodes.keys()].filter((node) => nodes[node]?.kind === wanted);
+  return {
+    shards,
+    runs: runsOf(places.map((place) => shards.indexOf(place))),
+    refs: nodes.map(({ ref }) => ref),
+    joins: kindsOf("join"),
+    gates: kindsOf("gate"),
+    edges: nodes.map((_, node) => edgesText(edgesBefore(edges, node))),
+  };
+}
+
+/** How many nodes follow each other in the same place. */
+function runsOf(places: readonly number[]): [number, number][] {
+  const runs: [number, number][] = [];
+  for (const place of places) {
+    const last = runs.at(-1);
+    if (last?.[0] === place) last[1]++;
+    else runs.push([place, 1]);
+  }
+  return runs;
+}

@@ -1,0 +1,64 @@
+import { checkOrder } from "../../deploy/declared/checked-order.ts";
+import { type AddedFlow, flow, type FlowItem } from "../../features/flows/index.ts";
+import type { QueueDefinition } from "../../open/definition.ts";
+import { opening } from "../../open/opening.ts";
+import type { Queue } from "../../open/queue.ts";
+import { forbidden } from "../auth/authenticator.ts";
+import type { FlowRoutes } from "../flows/part.ts";
+import { readBody, requestOptions } from "../request/read.ts";
+import * as schemas from "../request-schemas/flows.ts";
+import type * as replies from "../response-schemas/flows.ts";
+import { reply } from "../responses/reply.ts";
+import type { RequestContext, Services } from "../services.ts";
+
+/** The routes of flows. They are loaded at the first request to one of them. */
+export const flowRoutes: FlowRoutes = {
+  mount(app, services) {
+    const { allow } = services;
+
+    app.post("/v1/flows", allow("enqueue"), async (c) => {
+      const options = requestOptions(c);
+      const { tasks, ...own } = await readBody(c, services, schemas.newFlow);
+      const added = await flow(withQueues(tasks, queuesOf(c, services)), { ...own, ...options });
+      return addedReply(added);
+    });
+  },
+};
+
+function addedReply(added: AddedFlow): Response {
+  // Relative to the request, so that it is right wherever the app is mounted.
+  const location = `flows/${encodeURIComponent(added.id)}`;
+  return reply<typeof replies.added>(added, added.created ? 201 : 200, { location });
+}
+
+type QueueOf = (
+  task: { readonly queue: string; readonly group?: string; readonly priority?: number },
+  path: string,
+) => Queue;
+
+/** Opens the queues of new tasks, each once, if the caller may enqueue there. */
+function queuesOf(c: RequestContext, services: Services): QueueOf {
+  const open = opening(services.optionsOf(c));
+  const known = new Map<string, { readonly queue: Queue; readonly definition: QueueDefinition }>();
+  return (task, path) => {
+    const { queue: name } = task;
+    let its = known.get(name);
+    if (!its) {
+      if (!c.get("grants").allows("enqueue", name)) throw forbidden(["enqueue"], name);
+      const { definition, queue } = open(name);
+      its = { definition, queue: queue() };
+      known.set(name, its);
+    }
+    checkOrder(its.definition, task, path);
+    return its.queue;
+  };
+}
+
+/** The items of a request, with queues in place of their names. */
+function withQueues(items: readonly schemas.FlowItem[], queueOf: QueueOf, path = "tasks"): FlowItem<Queue>[] {
+  return items.map((item, i): FlowItem<Queue> => {
+    const at = `${path}[${i}].`;
+    if ("flow" in item) return { ...item, flow: withQueues(item.flow, queueOf, `${at}flow`) };
+    return { ...item, queue: queueOf(item, at) };
+  });
+}

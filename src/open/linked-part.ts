@@ -1,0 +1,18 @@
+import type { Transport } from "../kernel/transport.ts";
+
+/** A part of a deployment or an app whose queues need the linked edition of the scripts. */
+export interface LinkedPart {
+  /** Makes a transport with that edition. It returns the same one for the same transport. */
+  readonly linked: (transport: Transport) => Transport;
+}
+
+/** The parts that bring the linked edition. */
+export interface LinkedParts {
+  readonly order?: LinkedPart | undefined;
+  readonly flows?: LinkedPart | undefined;
+}
+
+/** The transport of a deployment or an app: with the linked edition, if one of its parts needs it. */
+export function linkedIfNeeded({ order, flows }: LinkedParts, transport: Transport): Transport {
+  return (order ?? flows)?.linked(transport) ?? transport;
+}

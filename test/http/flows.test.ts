@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { SluiceError } from "../../src/errors.ts";
+import type { Transport } from "../../src/kernel/transport.ts";
+import { expectProblem, useServed } from "./served.ts";
+
+const served = useServed();
+const { ask } = served;
+beforeEach(async () => {
+  await served.transport.send([["FLUSHALL"]]);
+});
+
+const nightly = {
+  id: "nightly",
+  tasks: [
+    { ref: "mail", queue: "mails-b", payload: 3, after: ["rows", { ref: "audit", on: "ended" }] },
+    { ref: "fetch", queue: "mails-a", payload: 1, maxAttempts: 3 },
+    {
+      ref: "rows",
+      flow: [{ ref: "1", queue: "mails-b", payload: "AAEC", encoding: "base64" }],
+      after: "fetch",
+    },
+    { ref: "audit", queue: "mails-a", payload: null },
+  ],
+};
+
+const inner = (task: object) => ({ ref: "f", flow: [{ ref: "c", queue: "q", ...task }] });
+const add = (json: unknown = nightly, options: object = {}) => ask("POST", "/v1/flows", { json, ...options });
+const pulled = async (queue: string) =>
+  (await ask("POST", `/v1/queues/${queue}/tasks/pull`, { json: { max: 10 } })).body.tasks;
+
+describe("POST /v1/flows", () => {
+  it("adds a flow over several queues: 201, and 200 for one that is known", async () => {
+    const { status, body, headers } = await add(nightly, { as: "mails" });
+    expect([status, body]).toEqual([
+      201,
+      {
+        id: "nightly@mails-a",
+        created: true,
+        tasks: expect.objectContaining({ mail: expect.stringMatching(/^\d+\{nightly@mails-a\}$/) }),
+      },
+    ]);
+    expect(Object.keys(body.tasks).toSorted()).toEqual(["audit", "fetch", "mail", "rows/1"]);
+    expect(headers.get("location")).toBe("flows/nightly%40mails-a");
+    const again = await add();
+    expect([again.status, again.body]).toEqual([200, { ...body, created: false }]);
+    const tasks = await pulled("mails-a");
+    expect(tasks.map(({ payload }: { payload: unknown }) => payload).toSorted()).toEqual([1, null]);
+    expect(await pulled("mails-b")).toEqual([]);
+  });
+
+  it("refuses a token that may not enqueue in one of its queues, and adds nothing", async () => {
+    const tasks = [
+      { ref: "a", queue: "mails-a", payload: 1 },
+      { ref: "b", flow: [{ ref: "c", queue: "bills", payload: 1 }] },
+    ];
+    const refused = await add({ tasks }, { as: "mails" });
+    expectProblem(refused, "forbidden");
+    expect(refused.body.detail).toBe("The token does not have the scope enqueue for the queue bills.");
+    expect(await served.transport.send([["DBSIZE"]])).toEqual([{ reply: 0 }]);
+  });
+
+  it.each([
+    ["tasks", {}],
+    ["tasks", { tasks: [] }],
+    ["id", { ...nightly, id: "a@b" }],
+    ["onFailure", { ...nightly, onFailure: "ignore" }],
+    ["tasks[0].queue", { tasks: [{ ref: "a", payload: 1 }] }],
+    ["tasks[0].id", { tasks: [{ ref: "a", queue: "q", payload: 1, id: "own" }] }],
+    ["tasks[0].ref", { tasks: [{ ref: "a/b", queue: "q", payload: 1 }] }],
+    ["tasks[1].flow[0].delay", { tasks: [nightly.tasks[1], inner({ payload: 1, delay: "soon" })] }],
+    ["tasks[0].flow[0].payload", { tasks: [inner({ payload: "?", encoding: "base64" })] }],
+    ["tasks[0].after", { tasks: [{ ref: "a", queue: "q", payload: 1, after: 7 }] }],
+    ["tasks[0].flow[0].after", { tasks: [inner({ payload: 1, after: "d" })] }],
+    ["tasks[0].after[0]", { tasks: [{ ref: "a", queue: "q", payload: 1, after: ["a"] }] }],
+  ])("names what is wrong: %s", async (path, json) => {
+    const refused = await add(json);
+    expectProblem(refused, "invalid_request");
+    expect(refused.body.errors[0].path).toBe(path);
+    expect(await served.transport.send([["DBSIZE"]])).toEqual([{ reply: 0 }]);
+  });
+
+  it("gives a resend with the same Idempotency-Key the first answer, also if the first one got none", async () => {
+    const { id: _, ...flow } = nightly;
+    // Redis has done what a request asked for, and the answer is lost: the first one, or one behind it.
+    for (const lost of [1, 2, 3]) {
+      const headers = { "idempotency-key": `day-${lost}` };
+      let left = lost;
+      const send: Transport["send"] = async (...call) => {
+        const outcomes = await served.transport.send(...call);
+        if (--left === 0) throw new SluiceError("redis_unreachable", "the answer is lost");
+        return outcomes;
+      };
+      const faulty = served.asking({ transport: { ...served.transport, send }, onError: () => {} });
+      const first = await faulty("POST", "/v1/flows", { json: flow, headers });
+      // Once the flow is recorded, a sweep adds what is left: that the caller need not know.
+      expect([lost, first.status]).toEqual([lost, lost === 1 ? 504 : 201]);
+      const { status, body } = await add(flow, { headers });
+      expect([status, body.created, body.id]).toEqual([201, true, expect.stringMatching(/^\w{22}@mails-a$/)]);
+      expect((await add(flow, { headers })).body).toEqual(body);
+      const other = await add({ tasks: flow.tasks.slice(1) }, { headers });
+      expectProblem(other, "idempotency_key_reused");
+    }
+    expect((await pulled("mails-a")).length).toBe(3 * 2);
+    expect((await ask("GET", "/v1/queues/mails-b")).body).toMatchObject({ pending: 0, blocked: 3 * 2 });
+  });
+});
+
+describe("a blocked task", () => {
+  const chain = (then: object = {}) => [
+    { ref: "a", queue: "mails-a", payload: 1 },
+    { ref: "b", queue: "mails-a", payload: 2, after: "a", ...then },
+  ];
+
+  it("is counted, listed and measured in a state of its own, and does not alarm", async () => {
+    // An instance remembers by its transport which queues are registered.
+    const other = served.asking({ transport: { ...served.transport } });
+    const { tasks } = (await other("POST", "/v1/flows", { json: { tasks: chain() } })).body;
+    const at = "/v1/queues/mails-a";
+    const counts = { pending: 1, delayed: 0, blocked: 1 };
+    expect((await ask("GET", at)).body).toMatchObject({ ...counts, nextDueAt: null });
+    expect((await ask("GET", "/v1/overview?queues=mails-a")).body.queues[0]).toMatchObject(counts);
+    expect((await ask("GET", `${at}/partitions`)).body.partitions[0]).toMatchObject(counts);
+    const listed = (await ask("GET", `${at}/tasks?state=blocked&payloads=true`)).body;
+    expect(listed.tasks).toMatchObject([{ id: tasks.b, state: "blocked", payload: 2 }]);
+    expect((await ask("GET", `${at}/tasks?state=delayed`)).body.tasks).toEqual([]);
+    expect((await ask("GET", "/metrics")).body).toContain(
+      'sluice_queue_tasks{queue="mails-a",state="blocked"} 1',
+    );
+    const health = (await ask("GET", "/v1/health/queues?queues=mails-*")).body;
+    expect(health.findings.filter(({ queue }: { queue?: string }) => queue === "mails-a")).toEqual([]);
+  });
+
+  it("is followed until it is ready, and cancelled as any other", async () => {
+    const { tasks } = (await add({ tasks: chain() })).body;
+    const at = `/v1/queues/mails-a/tasks`;
+    const b = `${at}/${encodeURIComponent(tasks.b)}`;
+    expect((await ask("GET", b)).body).toMatchObject({ state: "blocked" });
+    const headers = { accept: "text/event-stream" };
+    expect((await ask("GET", `${b}?wait=1`, { headers })).body).toContain('"to":"blocked"');
+    const [{ receipt }] = await pulled("mails-a");
+    await ask("POST", `${at}/settle`, { json: { settlements: [{ receipt, outcome: "complete" }] } });
+    expect((await ask("GET", b)).body).toMatchObject({ state: "pending" });
+    expect((await ask("POST", `${b}/cancel`)).body).toEqual({ id: tasks.b, state: "rejected" });
+  });
+
+  it("falls with the task that it waits for, and is purged", async () => {
+    const { tasks } = (await add({ tasks: chain() })).body;
+    const at = `/v1/queues/mails-a/tasks`;
+    const [{ receipt }] = await pulled("mails-a");
+    await ask("POST", `${at}/settle`, { json: { settlements: [{ receipt, outcome: "reject" }] } });
+    const fallen = (await ask("GET", `${at}/${encodeURIComponent(tasks.b)}`)).body;
+    expect(fallen).toMatchObject({ state: "rejected", reason: "dependency_failed" });
+    await add({ tasks: chain() });
+    expect((await ask("POST", "/v1/queues/mails-a/purge", { json: { state: "blocked" } })).body.purged).toBe(
+      1,
+    );
+  });
+});
