@@ -10,7 +10,10 @@ export const moveSlotsScript = {
   script: moveSlots,
   keys: ["tasks"],
   args: ["version", "owned"],
-  decode: (reply: Reply) => new ReplyReader("moveSlots", reply).status("ok", "older"),
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("moveSlots", reply);
+    return { status: reader.status("ok", "older"), number: reader.integer() };
+  },
 } as const satisfies Binding;
 
 export const holdLinesScript = {

@@ -29,13 +29,13 @@ interface Line {
 }
 
 interface HeldLine extends Line {
-  readonly partition: number;
+  readonly place: number;
   readonly group: string;
 }
 
 /** A change of a hold. */
 interface Change {
-  readonly partition: number;
+  readonly place: number;
   readonly group: string;
   readonly was: string;
   readonly hold: string;
@@ -95,8 +95,8 @@ class Pass {
       const held = await this.#held();
       const changes = await this.#changesOf(held);
       if (changes.length === 0) {
-        const isWaiting = ({ partition, group, hold }: HeldLine) =>
-          isTurn(hold) || partition === this.#ownerOf(group);
+        const isWaiting = ({ place, group, hold }: HeldLine) =>
+          isTurn(hold) || place === this.#ownerOf(group);
         return held.some(isWaiting);
       }
       if (!(await this.#change(changes))) break;
@@ -122,14 +122,14 @@ class Pass {
    */
   async #check(unchecked: readonly number[]): Promise<boolean> {
     const changes: Change[] = [];
-    for (const [partition, shard] of this.#shards) {
+    for (const [place, shard] of this.#shards) {
       const groups = await this.#linesOf(shard);
       if (!groups) return false;
-      const hold = `${partition},v${this.#map.version}`;
+      const hold = `${place},v${this.#map.version}`;
       for (const group of groups) {
         const owner = this.#ownerOf(group);
-        if (owner !== partition && unchecked.includes(owner))
-          changes.push({ partition: owner, group, was: "*", hold });
+        if (owner !== place && unchecked.includes(owner))
+          changes.push({ place: owner, group, was: "*", hold });
       }
     }
     return (await this.#change(changes)) && this.#step(unchecked, "checked");
@@ -156,15 +156,15 @@ class Pass {
 
   /** All lines that are held. */
   async #held(): Promise<HeldLine[]> {
-    const names: { partition: number; group: string }[] = [];
-    for (const [partition, { keys }] of this.#shards) {
+    const names: { place: number; group: string }[] = [];
+    for (const [place, { keys }] of this.#shards) {
       for (let after = "", isLast = false; !isLast;) {
         const page = commandCall(
           ["ZRANGE", keys.fairByGroup, `(~~~${after}`, "+", "BYLEX", "LIMIT", "0", String(GROUPS_PER_READ)],
           (reply) => (reply as string[]).map((member) => member.slice(3)),
         );
         const groups = await run(this.#queue.transport, page, this.#queue);
-        names.push(...groups.map((group) => ({ partition, group })));
+        names.push(...groups.map((group) => ({ place, group })));
         isLast = groups.length < GROUPS_PER_READ;
         after = groups.at(-1) ?? "";
       }
@@ -175,48 +175,48 @@ class Pass {
 
   /** Reads lines; undefined for one that does not exist. */
   async #read(
-    names: readonly { readonly partition: number; readonly group: string }[],
+    names: readonly { readonly place: number; readonly group: string }[],
   ): Promise<(Line | undefined)[]> {
     const found = new Map<string, Line | undefined>();
     const calls = Array.from(
-      groupedBy(names, ({ partition }) => partition),
-      ([partition, own]) =>
+      groupedBy(names, ({ place }) => place),
+      ([place, own]) =>
         slicesOf(own, GROUPS_PER_READ).map((slice) =>
           commandCall(
-            ["HMGET", this.#shard(partition).keys.tasks, ...slice.map(({ group }) => `~o:${group}`)],
+            ["HMGET", this.#shard(place).keys.tasks, ...slice.map(({ group }) => `~o:${group}`)],
             (reply) => {
               for (const [i, text] of (reply as (string | null)[]).entries())
-                found.set(`${partition} ${slice[i]?.group}`, text === null ? undefined : readLine(text));
+                found.set(`${place} ${slice[i]?.group}`, text === null ? undefined : readLine(text));
             },
           ),
         ),
     ).flat();
     await runAll(this.#queue.transport, calls, this.#queue);
-    return names.map(({ partition, group }) => found.get(`${partition} ${group}`));
+    return names.map(({ place, group }) => found.get(`${place} ${group}`));
   }
 
   /** How the turn is to be passed on. */
   async #changesOf(held: readonly HeldLine[]): Promise<Change[]> {
     // The line that decides: of the partition whose turn it is, or of the owner.
-    const others = held.map(({ partition, group, hold }) => ({
+    const others = held.map(({ place, group, hold }) => ({
       group,
-      partition: isTurn(hold) ? Number(hold.split(",", 1)[0]) : this.#ownerOf(group),
+      place: isTurn(hold) ? Number(hold.split(",", 1)[0]) : this.#ownerOf(group),
     }));
-    const known = others.map((other) => (this.#shards.has(other.partition) ? other : undefined));
+    const known = others.map((other) => (this.#shards.has(other.place) ? other : undefined));
     const lines = await this.#read(known.filter((other) => other !== undefined));
     let next = 0;
     const lineOf = known.map((other) => (other ? lines[next++] : undefined));
     return held.flatMap((line, i): Change[] => {
-      const { partition, group, hold } = line;
+      const { place, group, hold } = line;
       const owner = this.#ownerOf(group);
       const other = lineOf[i];
-      const lift = { partition, group, was: hold, hold: "" };
+      const lift = { place, group, was: hold, hold: "" };
       if (isTurn(hold)) return isOver(hold, other) ? [lift] : [];
-      if (partition === owner) return [lift];
-      const turn = `${partition},${hold}`;
+      if (place === owner) return [lift];
+      const turn = `${place},${hold}`;
       if (other?.hold === turn) return other.hasHead ? [] : [lift];
       if (other?.hold || this.#map.next) return [];
-      return [{ partition: owner, group, was: "", hold: turn }];
+      return [{ place: owner, group, was: "", hold: turn }];
     });
   }
 
@@ -224,13 +224,13 @@ class Pass {
   #change(changes: readonly Change[]): Promise<boolean> {
     const version = String(this.#map.version);
     // A former partition may have noted an older map. What it is to lift names a hold that it has once.
-    const isOwn = ({ partition, group }: Change) => partition === this.#ownerOf(group);
+    const isOwn = ({ place, group }: Change) => place === this.#ownerOf(group);
     const calls = Array.from(
-      groupedBy(changes, (change) => `${change.partition} ${isOwn(change)}`).values(),
+      groupedBy(changes, (change) => `${change.place} ${isOwn(change)}`).values(),
       (own) =>
         slicesOf(own, GROUPS_PER_CALL).map((slice) => {
           const [first] = slice as [Change];
-          const shard = this.#shard(first.partition);
+          const shard = this.#shard(first.place);
           const note = slice.some(({ hold }) => hold === "") ? shard.note() : undefined;
           const args = { version: isOwn(first) ? version : "", step: "", wake: this.#wakeWindow };
           return shard.call(holdLinesScript, args, slice, note);
@@ -240,9 +240,9 @@ class Pass {
   }
 
   /** Sends partitions which step has been reached. @returns whether all of them know the same map */
-  #step(partitions: readonly number[], step: "prepare" | "checked"): Promise<boolean> {
+  #step(places: readonly number[], step: "prepare" | "checked"): Promise<boolean> {
     const args = { version: String(this.#map.version), step, wake: "" };
-    return this.#send(partitions.map((partition) => this.#shard(partition).call(holdLinesScript, args)));
+    return this.#send(places.map((place) => this.#shard(place).call(holdLinesScript, args)));
   }
 
   async #send(calls: readonly Call<boolean | undefined>[]): Promise<boolean> {
@@ -258,8 +258,8 @@ class Pass {
     return this.#map.owners[slotOf(unescaped(group))] as number;
   }
 
-  #shard(partition: number): Shard {
-    return this.#shards.get(partition) as Shard;
+  #shard(place: number): Shard {
+    return this.#shards.get(place) as Shard;
   }
 }
 

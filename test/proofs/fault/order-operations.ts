@@ -1,7 +1,11 @@
 /** Calls on a queue whose groups are in strict order. */
 import { linked } from "../../../src/features/linked/index.ts";
 import { deepSweep, Operator, Queue, sweep, type Transport } from "../../../src/index.ts";
-import { holdLinesScript, listLinesScript } from "../../../src/kernel/linked/hold-scripts.ts";
+import {
+  holdLinesScript,
+  listLinesScript,
+  moveSlotsScript,
+} from "../../../src/kernel/linked/hold-scripts.ts";
 import { queueKeys } from "../../../src/kernel/names/keys.ts";
 import { callOf } from "../../../src/kernel/scripts/binding.ts";
 import { lastReply } from "../../../src/kernel/scripts/replies.ts";
@@ -77,6 +81,14 @@ export const ofOrder: readonly Operation[] = [
     script: "holdLines",
     what: "of a later map",
     call: (by) => holding(by, [{ group: "a", was: "", hold: "3,v1" }], "2"),
+  },
+  {
+    script: "moveSlots",
+    async call({ transport }) {
+      const args = { version: "1", owned: "f".repeat(64) };
+      const call = callOf(moveSlotsScript, queueKeys(LEDGER), args);
+      return moveSlotsScript.decode(lastReply(await transport.send([call]))).status;
+    },
   },
   {
     script: "listLines",
