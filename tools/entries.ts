@@ -9,6 +9,7 @@ export const entries = {
   docs: "src/http/docs/index.ts",
   "deep-sweep": "src/open/deep-sweep/index.ts",
   client: "src/client/index.ts",
+  "client-flows": "src/client/flows/index.ts",
   encryption: "src/features/encryption/aes-gcm.ts",
   linked: "src/features/linked/index.ts",
   offload: "src/features/offload/index.ts",

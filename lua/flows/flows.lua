@@ -8,6 +8,9 @@ local BLOCKED = '4503599627370495'
 -- The score of joins and gates that wait. It is behind that of tasks, so that these can be counted.
 local BLOCKED_GATE = '4503599627370496'
 
+-- How long (ms) records of a flow are kept that has not ended: ten years.
+local UNTIL_THE_END = 315360000000
+
 -- The score in `delayed` of a node that is blocked.
 local function blocked_score(task)
   return task.node_kind and BLOCKED_GATE or score_when_due(task, BLOCKED)
@@ -65,7 +68,8 @@ local flows = (function()
   -- How a node has ended, for those that wait for it. One that was not needed counts as completed.
   local function outcome_of(task)
     local is_unneeded = task.reason == 'cancelled' and string.find(task.edges or '', 'm', 1, true)
-    return (task.state == STATE.completed or is_unneeded) and 'completed' or 'failed'
+    local has_completed = task.state == STATE.completed or (task.state == STATE.deleted and not task.reason)
+    return (has_completed or is_unneeded) and 'completed' or 'failed'
   end
 
   -- Notes that a node has ended, or that one which had ended is alive again.
@@ -219,6 +223,7 @@ local flows = (function()
         plan_write(plan, 'ZADD delayed', score_when_due(task, due), id)
       else
         make_ready(plan, id, task, 'back')
+        plan.keys.has_released = true
       end
       note_event(plan, 'released', id)
     end
@@ -330,6 +335,7 @@ local flows = (function()
   end
 
   return {
+    node_id = node_id,
     outcome_of = outcome_of,
     note_outcome = note_outcome,
     read_before = read_before,
@@ -352,7 +358,6 @@ end)(WRITE_ORDER)
 
 -- The record of a task of a flow stays until the flow has ended. `kept_for` says how long from then on.
 end_task = (function(inner)
-  local UNTIL_THE_END = 315360000000 -- ms: ten years
   return function(plan, id, task, text, state, reason, given)
     if task.node_kind then
       -- It is no task: not listed, counted or reported.
@@ -378,8 +383,37 @@ end_task = (function(inner)
       plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
     end
     flows.note_outcome(plan, id, task, flows.outcome_of(task))
+    if
+      task.cancels_at
+      and state == 'rejected'
+      and reason ~= 'cancelled'
+      and reason ~= 'dependency_failed'
+    then
+      local member = '~x:flow{' .. task.flow .. '} !f ' .. task.cancels_at
+      plan_write(plan, 'ZADD expiry', BLOCKED, member)
+      append(flows.outbox, member, 'cancel')
+      append(flows.outbox, '', '')
+      append(flows.outbox, '')
+    end
   end
 end)(end_task)
+
+-- Of a task of a flow it stays known how it ended, as others may have to be notified.
+erase = (function(inner)
+  return function(plan, id, task)
+    if not task.flow then
+      inner(plan, id, task)
+      return
+    end
+    add(task, 'version', 1)
+    task.state, task.history, task.errors = STATE.deleted, nil, nil
+    task.max_attempts, task.result_ttl, task.dead_ttl = nil, nil, nil
+    plan_write(plan, 'HSET tasks', id, '')
+    plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
+    plan_write(plan, 'ZREM dead', id)
+    note_event(plan, 'deleted', id)
+  end
+end)(erase)
 
 -- A dead letter that is redriven blocks again what fell with it.
 wait_again = (function(inner)

@@ -3,7 +3,7 @@ local tasks = KEYS[1] -- hash  records and control fields
 local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local size = ARGV[1] -- at most this many entries, 1 to 100
 -- Returns {'ok', how many nodes of flows have not ended here, then for each entry: its member of `expiry`,
---          what it is ('node' or 'field'), outcome, followers, because; of a field: '', '', ''}
+--          what it is ('node', 'field' or 'cancel'), outcome, followers, because; of the others: '', '', ''}
 -- outcome, because: as `notify` takes them. A flow as a whole has the followers ' -'
 
 local members = redis.call('ZRANGE', expiry, BLOCKED, '+inf', 'BYSCORE', 'LIMIT', '0', size)
@@ -17,7 +17,7 @@ for i, member in ipairs(members) do
   append(reply, member)
   -- The field of a piece of a flow may be large: its reader reads one at a time.
   if string.find(member, ' ', 1, true) then
-    append(reply, 'field', '')
+    append(reply, string.find(member, ' !', 1, true) and 'cancel' or 'field', '')
     append(reply, '', '')
   else
     local task, text = parse(found[i + 1] or nil)

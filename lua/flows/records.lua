@@ -3,17 +3,19 @@
 
 FIXED_FIELDS = (function(inner)
   inner.F, inner.B, inner.D, inner.J = 'flow', 'followers', 'flow_delay', 'node_kind'
+  inner.C = 'cancels_at'
   return inner
 end)(FIXED_FIELDS)
 
 CHANGING_FIELDS = (function(inner)
   inner.F, inner.B, inner.D, inner.J = 'flow', 'followers', 'flow_delay', 'node_kind'
   inner.Q, inner.K = 'edges', 'kept_for'
+  inner.C, inner.N = 'cancels_at', 'cancelled'
   return inner
 end)(CHANGING_FIELDS)
 
 LETTERS = (function(inner)
-  local letters = { 'F', 'B', 'D', 'J', 'Q', 'K' }
+  local letters = { 'F', 'B', 'D', 'J', 'C', 'Q', 'K', 'N' }
   for _, letter in ipairs(inner) do
     letters[#letters + 1] = letter
   end
@@ -21,7 +23,7 @@ LETTERS = (function(inner)
 end)(LETTERS)
 
 TEXTS = (function(inner)
-  return inner .. 'FBJQ'
+  return inner .. 'FBJQCN'
 end)(TEXTS)
 
 -- Of version 2 only the records of tasks of flows are known.
@@ -65,6 +67,7 @@ parse_with = (function(inner)
     if not task.flow and string.sub(fixed, 1, 2) == '2;' then
       local first = parse_fixed(fixed)
       task.flow, task.followers, task.node_kind = first.flow, first.followers, first.node_kind
+      task.cancels_at = first.cancels_at
     end
     return task, text
   end

@@ -27,13 +27,13 @@ import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcom
  * @example
  * await drain(emails, async ({ payload, signal }) => send(payload, { signal }), { budget: "25s" });
  */
-export async function drain<T>(
-  source: TaskSource<T>,
-  handler: Handler<T>,
+export async function drain<T, Own = unknown>(
+  source: TaskSource<T, Own>,
+  handler: Handler<T, Own>,
   options: DrainOptions = {},
 ): Promise<DrainReport> {
   const callHandler: CallHandler<T> = async ([task]) => {
-    return [{ outcome: "complete", result: await handler(task as Task<T>) }];
+    return [{ outcome: "complete", result: await handler(task as Task<T> & Own) }];
   };
   return run(source, handler, callHandler, options, {
     concurrency: 5,
@@ -54,13 +54,13 @@ export async function drain<T>(
  *   return tasks.map(() => ({ outcome: "complete" }));
  * });
  */
-export async function drainBatches<T>(
-  source: TaskSource<T>,
-  handler: BatchHandler<T>,
+export async function drainBatches<T, Own = unknown>(
+  source: TaskSource<T, Own>,
+  handler: BatchHandler<T, Own>,
   options: DrainOptions = {},
 ): Promise<DrainReport> {
   const callHandler: CallHandler<T> = async (tasks, { signal }) => {
-    const outcomes: unknown = await handler(tasks, signal);
+    const outcomes: unknown = await handler(tasks as (Task<T> & Own)[], signal);
     if (Array.isArray(outcomes) && outcomes.length === tasks.length) return outcomes as TaskOutcome[];
     throw new SluiceError(
       "invalid_argument",

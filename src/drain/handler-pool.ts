@@ -239,7 +239,7 @@ export class HandlerPool<T> {
     this.begunCalls++;
     const tasks = call.tasks.map(({ forHandler }) => forHandler);
     const run = () => this.#callHandler(tasks, call);
-    call.hooks = this.#options.hooks?.handlerCall(call.tasks.map(({ leased }) => leased));
+    call.hooks = this.#options.hooks?.handlerCall(tasks);
     (call.hooks ? call.hooks.run(run) : run()).then(
       (outcomes) => this.#end(call, outcomes),
       (thrown: unknown) => this.#end(call, undefined, thrown),

@@ -1,12 +1,17 @@
 import type { Queue } from "../kernel/queue.ts";
 import type { Transport } from "../kernel/transport.ts";
 
-/** Where a consumer gets its tasks and settles them: a {@link Queue}, or a queue of the HTTP client. */
-export type TaskSource<T = unknown> = Pick<
+/**
+ * Where a consumer gets its tasks and settles them: a {@link Queue}, or a queue of the HTTP client. Handlers get its
+ * tasks with what `Own` has.
+ */
+export type TaskSource<T = unknown, Own = unknown> = Pick<
   Queue<never, T>,
   "name" | "dequeue" | "settle" | "settleAndDequeue"
 > &
   Partial<Pick<Queue, "hooks">> & {
+    /** What its hooks add to the tasks of handlers; never a value. */
+    readonly ofTasks?: Own | undefined;
     /**
      * Returns the same source, which calls `onSend` before each copy of a request that it sends, and does not send
      * it if that throws.

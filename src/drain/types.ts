@@ -29,7 +29,7 @@ export interface Task<T = unknown> extends Pick<
  * requeued with that error after the drain's backoff. On its last attempt, or with a {@link
  * NonRetryableError}, the task becomes a dead letter. A {@link RetryAfter} sets its own delay.
  */
-export type Handler<T = unknown> = (task: Task<T>) => unknown;
+export type Handler<T = unknown, Own = unknown> = (task: Task<T> & Own) => unknown;
 
 /** The outcome of one task of a batch: a settlement without its receipt. */
 export type TaskOutcome =
@@ -57,8 +57,8 @@ export type TaskOutcome =
  * counts for each task as if a {@link Handler} had thrown it. The signal aborts when all of the work is to
  * stop; each task's own signal aborts when that task is to stop.
  */
-export type BatchHandler<T = unknown> = (
-  tasks: readonly Task<T>[],
+export type BatchHandler<T = unknown, Own = unknown> = (
+  tasks: readonly (Task<T> & Own)[],
   signal: AbortSignal,
 ) => readonly TaskOutcome[] | Promise<readonly TaskOutcome[]>;
 

@@ -20,9 +20,12 @@ export interface QueueHooks {
 export interface DrainHooks extends Pick<QueueHooks, "onSettle"> {
   /** Makes a request. */
   request<R>(run: () => R): R;
-  /** Begins one call of the handler, for these tasks. */
-  handlerCall(tasks: readonly LeasedTask[]): HandlerCallHooks;
+  /** Begins one call of the handler, for these tasks, as the handler gets them. */
+  handlerCall(tasks: readonly HandledTask[]): HandlerCallHooks;
 }
+
+/** A task as its handler gets it. */
+export type HandledTask = Pick<LeasedTask, "id" | "receipt" | "attempt" | "headers">;
 
 /** The outcome of a task's handler. `lost`: it was dropped, because the task's lease was lost. */
 export interface HandlerOutcome {

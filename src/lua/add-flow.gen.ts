@@ -61,73 +61,17 @@ import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KQ, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KO, $KP } from "./parts/blocked.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KM, $KN, $KO } from "./parts/begin-nodes.gen.ts";
+import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
 import { $GM_ } from "./parts/parse-with-later.gen.ts";
 
-const $KM = `local function KM(a,b,c)
-local d,e,f=false,{},{}
-for j=c+1,#b,3 do
-local k,l,m=unpack(b,j,j+2)
-if l=='~'then
-FL(a,'HSET tasks',k,m)
-elseif l=='~l'then
-local n,o=string.match(k,'^(~F:[^ ]+) (.*)$')
-local p=redis.call('HGET',a.keys.tasks,n)
-if p and not string.find(','..p..',',','..o..',',1,true)then
-FL(a,'HSET tasks',k,m)
-FL(a,'HSET tasks',n,p..','..o)
-end
-elseif string.sub(l,1,1)=='~'then
-if l=='~x'then
-FL(a,'HSET tasks',k,m)
-end
-FL(a,'ZADD expiry',KO,k)
-else
-local n='2;'..AI(a.now)..m
-local o=GM(n,nil)
-f[#f+1]={id=k,edges=l,fixed=n,task=o}
-AL(e,l==''and o or nil)
-end
-end
-CT(a,e)
-for j,k in ipairs(f)do
-local l,m,n=k.id,k.task,k.edges
-FL(a,'HSET tasks',l,k.fixed)
-CA(a,'enqueued',l)
-local o=tonumber(GH(k.fixed).flow_delay or 0)
-m.flow_delay=o>0 and AI(o)or nil
-if n~=''then
-local p,q=string.gsub(n,'[cer]','')
-m.edges=AI(q)..',0,'..n
-FL(a,'ZADD delayed',KQ(m),l)
-FL(a,'HSET tasks','.'..l,GP(m,''))
-elseif o>0 then
-FL(a,'ZADD delayed',HI(m,a.now+o),l)
-FL(a,'HSET tasks','.'..l,GP(m,''))
-else
-Y(a,l,m,'back')
-d=true
-end
-end
-return#f,d
-end
-`;
-const $KN = `local function KN(a,b,c,d)
-FL(a,'HSET tasks','~nodes',AI(tonumber(c or 0)+d))
-FS(a)
-local e=FT(a,{['~stats']=b,['~nodes']=c})
-if not e then
-FU(a)
-end
-return e
-end
-`;
 export const addFlow: Script = {
   name: "addFlow",
   get source() {
@@ -155,29 +99,23 @@ if q[7]and string.sub(p,1,1)~='~'then
 ${$GC}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FZ}${$GD_}${$GE_}${$GF_}${$GH_}${$GK_}${$GM_}local r=GM(q[7],redis.call('HGET',f,'.'..p))
 return{'ok',0,r.producer_token==j and 1 or 0}
 end
-local r={}
-${$AL}for v=m+1,#l,3 do
-AL(r,l[v+1]=='~s'and l[v]or nil)
-end
-${$AH}${$AQ}for v,w in ipairs(AQ('ZMSCORE',g,r))do
-if not w then
+${$AL}${$AH}${$AQ}${$KN}if not KN(g,l,m)then
 return{'lost'}
 end
-end
-${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KF}${$KG}${$CT_}${$Y_}${$KO}${$KP}${$KQ}${$KM}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GK_}${$GM_}${$GP_}local s,t=KM(o,l,m)
-local u={['~ghosts']=q[4],['~dropped']=q[5]}
+${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KF}${$KG}${$CT_}${$Y_}${$KP}${$KQ}${$KS}${$KM}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GK_}${$GM_}${$GP_}local r,s=KM(o,l,m)
+local t={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
-${$FM}${$DW}${$DX}${$DY}${$EI}if k=='1'and DY(o.settings,n,u,EI(o))then
+${$FM}${$DW}${$DX}${$DY}${$EI}if k=='1'and DY(o.settings,n,t,EI(o))then
 return{'full'}
 end
-${$AG}${$AN}${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FW}${$FX}${$HK}${$FT}${$GX}${$HK_}${$AF_}${$KN}${$KS}${$FJ_}${$HK__}${$FU_}local v=KN(o,q[2],q[6],s)
-if v then
-return v
+${$AG}${$AN}${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FW}${$FX}${$HK}${$FT}${$GX}${$HK_}${$AF_}${$KO}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}local u=KO(o,q[2],q[6],r)
+if u then
+return u
 end
-${$JP}${$JQ}${$JS}${$JR}${$JU}local w=i~=''and t and JU(f,{q[3],q[1]},o.now,i)
-return{'ok',w and 1 or 0,2}
+${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
+return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "47d461c64a7cf25b5d702e088604ca0bc61e2440",
-  keyLockingSha1: "03004f86db55ec1cc19966f88d54435f259656a7",
+  sha1: "d4de6b098915241c0b5462584d92d1769f63c59b",
+  keyLockingSha1: "24ac9cd39330be103e725344dc32d311d4a35175",
 };

@@ -314,6 +314,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "b2c5c404ef1594ee9cdf077090b14984fb9b4e6c",
-  keyLockingSha1: "59472275e2765bd3037c8c66ba81ef62d4a41dd2",
+  sha1: "cbc0f94ad68abe393c88de2eef82619629270b73",
+  keyLockingSha1: "d8508c0befe77366b1044ab2aa9621ba55d18af7",
 };

@@ -12,6 +12,7 @@ import { $AK } from "./parts/clock.gen.ts";
 import { $AO } from "./parts/write.gen.ts";
 import { $AQ } from "./parts/read.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
+import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 
@@ -24,15 +25,16 @@ local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV
 ${$AI}${$AJ}${$AK}local f,g,h,i=AK(c),{},{},{}
-for m=3,#e do
-g[#g+1]='.'..e[m]
+${$KR}local j=d==''and AI(f+KR)
+for n=3,#e do
+g[#g+1]='.'..e[n]
 end
-${$GC}${$AL}${$GF}${$GG}${$GE}${$GK}${$AG}${$AH}${$AQ}${$GV}${$GE_}${$GF_}${$GK_}for m,n in ipairs(AQ('HMGET',a,g))do
-local o,p=e[m+2],GK(n or nil)
-if string.sub(o,1,1)=='~'then
-AL(i,AI(f+tonumber(d)),o)
-elseif GV(p)then
-AL(h,AI(f+math.max(tonumber(p.kept_for or 0),AG)),o)
+${$GC}${$AL}${$GF}${$GG}${$GE}${$GK}${$AG}${$AH}${$AQ}${$GV}${$GE_}${$GF_}${$GK_}for n,o in ipairs(AQ('HMGET',a,g))do
+local p,q=e[n+2],GK(o or nil)
+if string.sub(p,1,1)=='~'then
+AL(i,j or AI(f+tonumber(d)),p)
+elseif GV(q)then
+AL(h,j or AI(f+math.max(tonumber(q.kept_for or 0),AG)),p)
 end
 end
 ${$AO}AO('ZADD',b,h,'XX')
@@ -40,6 +42,6 @@ AO('ZADD',b,i)
 return{'ok'}
 `;
   },
-  sha1: "9d09fbb08997c75d4ddc8333cb9fabe782a838ce",
-  keyLockingSha1: "05955af6b2b85e9c0ca9b026b659999f76f96f27",
+  sha1: "a4d4fe33cebe08e3105e0e3c48a4cdace95cbda8",
+  keyLockingSha1: "caf5a6ec6403c91c88634016458ad2dcb54b1ef4",
 };

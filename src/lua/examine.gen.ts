@@ -310,6 +310,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "f2bd999b0b834469068ee78a9d869c1aa53f7354",
-  keyLockingSha1: "a06deb9b03a9bc45d7c90a46ee960cdc3ae4d73b",
+  sha1: "f3a91ecb66d5201f29ea60ea52b4420420bf26ba",
+  keyLockingSha1: "c05c6a400ca7ca1de80d64c8502869f019bf0f44",
 };

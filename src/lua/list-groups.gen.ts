@@ -118,6 +118,6 @@ end
 return w
 `;
   },
-  sha1: "b1fffa123a2568a76f2cb875031dd949ea0e94bc",
-  keyLockingSha1: "e87f1e64c6a5b7537d6c612bd0fda0d441d2de4d",
+  sha1: "761937f4cb600cd49a202e2ab34d02019bbff617",
+  keyLockingSha1: "4d1fb48c58d6b7bf7845a707cfad186ed40599be",
 };

@@ -90,6 +90,6 @@ end
 return o
 `;
   },
-  sha1: "542dcf8057ba470cc3d6eebec5d9df81ef616738",
-  keyLockingSha1: "152f6494e5d1a0c53dbe9f0cda3c99ee7fd92522",
+  sha1: "e80810141c7fe7af28a48a08da8888fc329af3ef",
+  keyLockingSha1: "734df215d76fe5c1730e4ac2b6344d79e81c36e3",
 };

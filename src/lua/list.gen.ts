@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC, $GE, $GK } from "./parts/state.gen.ts";
-import { $I, $KR } from "./parts/zset-of-state.gen.ts";
+import { $I, $KT } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
@@ -22,7 +22,7 @@ import { $GI } from "./parts/has-payload.gen.ts";
 import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
 import { $GJ } from "./parts/without-payload.gen.ts";
-import { $KO, $KP } from "./parts/blocked.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -228,10 +228,10 @@ end
 end
 return ap
 end
-${$K}${$KO}${$KP}${$KR}local function an(ao,ap)
+${$K}${$KP}${$KQ}${$KT}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KR(i)
+aq,ar=KT(i)
 end
 local function as(at)
 if o=='1'then
@@ -284,6 +284,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "e5e0ed8b953f17b4ffd57fe4109473357bff0427",
-  keyLockingSha1: "6c4c7aafad026a49931f5941c06f1fa6b828be61",
+  sha1: "5e19832027ea59d1d16b39650ac746996030f5c5",
+  keyLockingSha1: "45c656be6652ae88b764b0de2db1e4d43f58423c",
 };

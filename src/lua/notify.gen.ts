@@ -55,9 +55,10 @@ import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KQ, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KO, $KP } from "./parts/blocked.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
@@ -84,7 +85,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KO}${$KP}${$KQ}${$KS}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r,s=KS.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r,s=KU.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$GB}${$FQ}${$FQ_}${$GB_}if FQ(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -93,12 +94,12 @@ local t=0
 for x=m+1,#l,n do
 local y,z,aa,ab=unpack(l,x,x+n-1)
 if p.nodes[y].found then
-KS.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
+KU.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
 t=t+1
 end
 end
-KS.follow_changes(p)
+KU.follow_changes(p)
 ${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$CD}${$FS}${$FJ}${$FN}${$FU}${$AF_}${$FJ_}${$FU_}local u=FU(p)
 if u then
 return u
@@ -106,9 +107,9 @@ end
 ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=k~=''
 and redis.call('EXISTS',a,b)>0
 and JU(g,{r[3],r[1]},p.now,k)
-return{'ok',v and 1 or 0,t,unpack(KS.outbox)}
+return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "8e78230acc3e0cf54ef349125ef5f5d879edebc2",
-  keyLockingSha1: "e1af001ff76400072dcb821adfaa0c5b675d674d",
+  sha1: "190d272a67300da07e8a1d097c4cacd2acdbebb0",
+  keyLockingSha1: "4bce6dba6d8fa5c614265af86405abef665f9729",
 };

@@ -39,8 +39,9 @@ import { $GV } from "./parts/has-ended.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KQ, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
-import { $KO, $KP } from "./parts/blocked.gen.ts";
+import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 
@@ -50,21 +51,21 @@ export const readOutbox: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-${$KO}local d=redis.call('ZRANGE',b,KO,'+inf','BYSCORE','LIMIT','0',c)
+${$KP}local d=redis.call('ZRANGE',b,KP,'+inf','BYSCORE','LIMIT','0',c)
 local e,f={'~nodes'},{'ok'}
 for j,k in ipairs(d)do
 e[#e+1]='.'..string.sub(k,4)
 end
 ${$AH}${$AQ}local g=AQ('HMGET',a,e)
 f[2]=tonumber(g[1]or 0)
-${$DH}${$GC}${$AI}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KP}${$KQ}${$KS}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for k,l in ipairs(d)do
+${$DH}${$GC}${$AI}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KQ}${$KS}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for k,l in ipairs(d)do
 AL(f,l)
 if string.find(l,' ',1,true)then
-AL(f,'field','')
+AL(f,string.find(l,' !',1,true)and'cancel'or'field','')
 AL(f,'','')
 else
 local m,n=GK(g[k+1]or nil)
-local o=GV(m)and KS.outcome_of(m)or'open'
+local o=GV(m)and KU.outcome_of(m)or'open'
 AL(f,'node',o)
 f[#f+1]=m.followers or' -'
 f[#f+1]=m.node_kind and string.match(n,'^j"(.*)"$')or string.sub(l,4)
@@ -73,6 +74,6 @@ end
 return f
 `;
   },
-  sha1: "4dadb84e5080c8e222954b2ed344ab7880e0bcd9",
-  keyLockingSha1: "1d791146e026c037abed3737df6bec7d314a2240",
+  sha1: "a9714b07bd490b120e16e2d279158b65912bba0b",
+  keyLockingSha1: "1ccd5dbcaa083382c25b37dd73f652067148d86c",
 };

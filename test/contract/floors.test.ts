@@ -86,6 +86,8 @@ const floors: Record<string, readonly string[]> = {
   ...Object.fromEntries(features.map((feature) => [feature, [...kernel, ...partOfSweep]])),
   // Alerts measure what operators see, of queues of which they have only the names.
   "src/features/alerts": [...kernel, ...partOfSweep, "src/operate", "src/features/partitions"],
+  // A flow as a whole is operated by the scripts of operators.
+  "src/features/flows": [...kernel, ...partOfSweep, "src/operate"],
   // It knows of no feature that takes part in it.
   "src/sweep": [...kernel, "src/features/waking"],
   // Of schedules it counts what a pause has skipped.
@@ -103,6 +105,7 @@ const floors: Record<string, readonly string[]> = {
     ...base,
     "src/kernel",
     "src/features/encryption",
+    "src/features/flows",
     "src/features/tracing/types.ts",
     "src/open",
     "src/sweep",

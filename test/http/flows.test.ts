@@ -48,6 +48,35 @@ describe("POST /v1/flows", () => {
     expect(await pulled("mails-b")).toEqual([]);
   });
 
+  it("adds a batch: tasks side by side, and callbacks", async () => {
+    const tasks = [1, 2].map((payload) => ({ queue: "mails-a", payload }));
+    const completed = { queue: "mails-b", payload: "AAEC", encoding: "base64" };
+    const { status, body } = await add({
+      id: "b",
+      tasks,
+      completed,
+      failed: { queue: "mails-b", payload: 4 },
+    });
+    expect([status, body.id, Object.keys(body.tasks)]).toEqual([
+      201,
+      "b@mails-a",
+      ["1", "2", "completed", "failed"],
+    ]);
+    const settlements = (await pulled("mails-a")).map(({ receipt }: { receipt: string }) => {
+      return { receipt, outcome: "complete" };
+    });
+    await ask("POST", "/v1/queues/mails-a/tasks/settle", { json: { settlements } });
+    expect(await pulled("mails-b")).toMatchObject([{ payload: "AAEC", encoding: "base64" }]);
+    const wrong = { tasks: [{ queue: "mails-a", payload: 1, after: "2" }], ended: {} };
+    expect((await add(wrong)).body.errors.map(({ path }: { path: string }) => path)).toEqual([
+      "tasks[0].after",
+      "ended.queue",
+      "ended.payload",
+    ]);
+    const foreign = await add({ tasks, ended: { queue: "bills", payload: 1 } }, { as: "mails" });
+    expectProblem(foreign, "forbidden");
+  });
+
   it("refuses a token that may not enqueue in one of its queues, and adds nothing", async () => {
     const tasks = [
       { ref: "a", queue: "mails-a", payload: 1 },

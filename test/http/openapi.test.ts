@@ -144,6 +144,8 @@ describe("the page", () => {
     expect(titled).toEqual([
       '<a href="#NewTask">NewTask</a>',
       '<a href="#NewTasks">NewTasks</a>',
+      '<a href="#NewFlow">NewFlow</a>',
+      '<a href="#NewBatch">NewBatch</a>',
       '<a href="#Sweep">Sweep</a>',
       '<a href="#DeepSweep">DeepSweep</a>',
       ...["complete", "reject", "requeue", "extend"].map(outcome),

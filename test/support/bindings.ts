@@ -6,6 +6,7 @@ import * as debounce from "../../src/features/debounce/debounce-scripts.ts";
 import * as enqueuePlain from "../../src/kernel/scripts/enqueue-plain-script.ts";
 import * as enqueue from "../../src/kernel/scripts/enqueue-script.ts";
 import * as handOver from "../../src/features/hand-over/hand-over-script.ts";
+import * as flows from "../../src/features/flows/before-script.ts";
 import * as get from "../../src/kernel/scripts/get-script.ts";
 import * as examine from "../../src/operate/health/examine-script.ts";
 import * as holds from "../../src/kernel/linked/hold-scripts.ts";
@@ -35,6 +36,7 @@ export const bindings: readonly Binding[] = [
   enqueue,
   enqueuePlain,
   examine,
+  flows,
   get,
   handOver,
   holds,

@@ -59,6 +59,13 @@ export const nameOf = (node: LuaNode): string => String(node["name"]);
 
 /** The nodes in these fields of a node, one or many in each. */
 export function nodesIn(node: LuaNode, ...fields: readonly string[]): LuaNode[] {
-  const isNode = (one: unknown): one is LuaNode => typeof one === "object" && one !== null && "type" in one;
-  return fields.flatMap((field) => node[field]).filter(isNode);
+  const nodes: LuaNode[] = [];
+  for (const field of fields) {
+    const value = node[field];
+    if (typeof value !== "object" || value === null) continue;
+    for (const one of Array.isArray(value) ? value : [value]) if (isNode(one)) nodes.push(one);
+  }
+  return nodes;
 }
+
+const isNode = (one: unknown): one is LuaNode => typeof one === "object" && one !== null && "type" in one;

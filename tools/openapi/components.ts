@@ -41,6 +41,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Redrive: taskOperation.redrive,
   Purge: taskOperation.purge,
   NewFlow: flows.newFlow,
+  NewBatch: flows.newBatch,
   FlowItem: flows.flowItem,
   FlowTask: flows.flowTask,
   InnerFlow: flows.innerFlow,

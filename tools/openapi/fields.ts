@@ -334,6 +334,25 @@ const texts = new Map<GenericSchema, FieldTexts>([
     },
   ],
   [flows.newFlow, { ...flowOptions, tasks: "In any order." }],
+  [
+    flows.newBatch,
+    {
+      ...flowOptions,
+      tasks: [
+        "They do not wait for each other.",
+        { ...taskOfFlow, ref: "Default: its place in the list, from 1." },
+      ],
+      completed: [
+        "A task that begins when all tasks have ended, if all completed. Else it is rejected with the reason `dependency_failed`.",
+        taskOfFlow,
+      ],
+      failed: [
+        "A task that begins then if one of them did not complete. Else it ends as cancelled.",
+        taskOfFlow,
+      ],
+      ended: ["A task that begins then in any case.", taskOfFlow],
+    },
+  ],
   [flows.flowTask, flowItem],
   [flows.innerFlow, flowItem],
   [queues.queueChanges, queueChanges],

@@ -14,12 +14,19 @@ export const flows: readonly OperationText[] = [
     tag: "flows",
     summary: "Add tasks that wait for each other",
     description:
-      "Adds up to 10,000 tasks, of one queue or several, all or none. A task with `after` is `blocked` until what it waits for has ended. An unknown ref and a cycle are refused. With an `id`, or an `Idempotency-Key` from which the id derives, a request can be resent safely. The token needs the scope for each of the queues.",
+      "Adds up to 10,000 tasks, of one queue or several, all or none. With `completed`, `failed` or `ended` it is a batch: tasks side by side, and these callbacks. A task with `after` is `blocked` until what it waits for has ended. An unknown ref and a cycle are refused. With an `id`, or an `Idempotency-Key` from which the id derives, a request can be resent safely. The token needs the scope for each of the queues.",
     scopes: ["enqueue"],
     body: {
-      schemas: ["NewFlow"],
+      schemas: ["NewFlow", "NewBatch"],
       required: true,
       examples: {
+        "a batch": {
+          tasks: [
+            { queue: "rows", payload: { part: 1 } },
+            { queue: "rows", payload: { part: 2 } },
+          ],
+          completed: { queue: "emails", payload: { to: "a@example.com" } },
+        },
         "an import": {
           id: "nightly",
           tasks: [

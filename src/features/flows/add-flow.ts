@@ -9,7 +9,7 @@ import { newTaskId } from "../../kernel/names/ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { requestKey } from "../../kernel/options/validation.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import { writeNodes } from "./flow-nodes.ts";
+import { cancelsText, writeNodes } from "./flow-nodes.ts";
 import {
   addedNodes,
   type FlowQueue,
@@ -29,6 +29,13 @@ import { sendNodes } from "./send-nodes.ts";
 export interface FlowOptions extends RequestOptions {
   /** The name of the flow: another call with it adds nothing. @default a new one */
   readonly id?: string | undefined;
+  /**
+   * `"cancel"`: once a task has failed, all that has not ended is cancelled, after what waits for its completion has been
+   * rejected. Tasks that wait for the end of others in any way, to clean up, still run, and those that wait only for such tasks.
+   * A task that a user cancels has not failed.
+   * @default tasks that do not depend on it go on
+   */
+  readonly onFailure?: "cancel" | undefined;
 }
 
 export interface AddedFlow<Ref extends string = string> {
@@ -59,11 +66,13 @@ export async function addFlow<Q>(
 export async function addPlan<Q>(
   { nodes, edges, batch }: FlowPlan<Q>,
   queueOf: QueueOf<Q>,
-  { id, idempotencyKey, signal }: FlowOptions,
+  { id, idempotencyKey, onFailure, signal }: FlowOptions,
 ): Promise<AddedFlow> {
   if (id !== undefined && (typeof id !== "string" || !NAME.test(id))) {
     throw invalidArgument("id", "must be 1 to 64 of A-Z a-z 0-9 _ . -, beginning with a letter or a digit");
   }
+  if (onFailure !== undefined && onFailure !== "cancel")
+    throw invalidArgument("onFailure", 'must be "cancel", if it is given');
   const key = requestKey({ idempotencyKey });
   const queues = queuesOf(nodes, queueOf);
   const first = queues.find((queue) => queue !== undefined);
@@ -82,11 +91,16 @@ export async function addPlan<Q>(
   const records = await recordsOf(nodes, queues, (node) => nodeId(flow, number(node)), contents);
   const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
   const home = homeShard.name;
-  const from = { flow, token, root: ROOT, number, rootPlace: home, home };
+  const cancelsAt = onFailure === "cancel" ? home : undefined;
+  const from = { flow, token, root: ROOT, number, rootPlace: home, home, cancelsAt };
   const { rootEdges, pieces } = writeNodes({ ...from, nodes, edges, batch, places, records });
-  const layout = layoutFields(flow, ROOT, addedNodes({ nodes, edges }, places, home));
+  const layout = layoutFields(flow, ROOT, addedNodes({ nodes, edges, batch }, places, home));
   const front: NodeItem[] = [
-    { id: rootOf(flow), edges: rootEdges, record: `;t=${token};F=${flow};J=j\n` },
+    {
+      id: rootOf(flow),
+      edges: rootEdges,
+      record: `;t=${token};F=${flow};J=j;H=${home}${cancelsText(cancelsAt)}\n`,
+    },
     { id: layoutField(flow), edges: "~", record: layout.map(({ name }) => name).join(",") },
     ...layout.map(({ field, text }) => ({ id: field, edges: "~", record: text })),
   ];

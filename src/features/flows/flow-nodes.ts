@@ -25,6 +25,8 @@ export interface NodesToWrite extends FlowPlan<unknown> {
   readonly rootPlace: string;
   /** That which knows the flow. */
   readonly home: string;
+  /** That in which the flow is cancelled if a task fails; undefined if it is not. */
+  readonly cancelsAt: string | undefined;
   /** The records of tasks, without the letters of the flow. */
   readonly records: readonly ({ readonly delay: string; readonly record: string } | undefined)[];
 }
@@ -58,12 +60,13 @@ export function writeNodes(given: NodesToWrite): WrittenNodes {
   const followers = followerLists(edges, places, { number, root, rootEdges, home });
   const before = predecessorsOf({ nodes, edges, batch }, { places, number });
   const front = `;t=${token};F=${flow}`;
+  const cancels = cancelsText(given.cancelsAt);
 
   function itemsOf(node: number): NodeItem[] {
     const { delay = "", record = "\n" } = records[node] ?? {};
     const kind = { task: "", join: ";J=j", gate: ";J=g" }[nodes[node]?.kind ?? "task"];
     const id = nodeId(flow, number(node));
-    const letters = `${front};B=${followers[node]}${kind}${delay}`;
+    const letters = `${front};B=${followers[node]}${kind}${cancels}${delay}`;
     const own = { id, edges: waitsFor[node] as string, record: letters + record };
     const text = before[node];
     return text === undefined ? [own] : [own, { id: predecessorsField(id), edges: "~", record: text }];
@@ -74,7 +77,7 @@ export function writeNodes(given: NodesToWrite): WrittenNodes {
     if (shard === rootPlace) return [];
     const edge = (counts.get(rootPlace) as number) + [...counts.keys()].indexOf(shard) - 1;
     const followed = followersText(shard, new Map([[rootPlace, [`${root}.${edge}`]]]), home);
-    const record = `${front};B=${followed};J=j\n`;
+    const record = `${front};B=${followed};J=j;H=${home}\n`;
     return [{ id: nodeId(flow, root), edges: "e".repeat(counts.get(shard) as number), record }];
   }
 
@@ -109,3 +112,6 @@ export function writeNodes(given: NodesToWrite): WrittenNodes {
   const ends = (counts.get(rootPlace) as number) + counts.size - 1;
   return { rootEdges: "e".repeat(ends), pieces };
 }
+
+/** The letter of nodes of a flow that is cancelled if a task fails. */
+export const cancelsText = (at: string | undefined): string => (at === undefined ? "" : `;C=${at}`);

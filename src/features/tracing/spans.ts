@@ -8,7 +8,7 @@ import {
   trace,
   type Tracer,
 } from "@opentelemetry/api";
-import type { AddHeaders, DrainHooks, HandlerCallHooks } from "../../kernel/hooks.ts";
+import type { AddHeaders, DrainHooks, HandledTask, HandlerCallHooks } from "../../kernel/hooks.ts";
 import type { LeasedTask, OnSettle } from "../../kernel/lease/leased-task.ts";
 import type { Enqueued, EnqueueOptions, Settled, Settlement } from "../../kernel/options/types.ts";
 import {
@@ -202,7 +202,7 @@ export class Spans {
 
   #handlerCall(
     queue: string,
-    tasks: readonly LeasedTask[],
+    tasks: readonly HandledTask[],
     wholeBatches: boolean,
     active: Context,
   ): HandlerCallHooks {
@@ -217,7 +217,7 @@ export class Spans {
     };
   }
 
-  #processSpan(queue: string, tasks: readonly LeasedTask[], wholeBatches: boolean, active: Context) {
+  #processSpan(queue: string, tasks: readonly HandledTask[], wholeBatches: boolean, active: Context) {
     const [first] = tasks;
     const created = wholeBatches ? undefined : creationContext(this.#shared.propagator, first?.headers);
     const ids = tasks.map(({ id }) => id);

@@ -2178,7 +2178,7 @@ export const openapi: OpenApiDocument = {
           "flows"
         ],
         "summary": "Add tasks that wait for each other",
-        "description": "Adds up to 10,000 tasks, of one queue or several, all or none. A task with `after` is `blocked` until what it waits for has ended. An unknown ref and a cycle are refused. With an `id`, or an `Idempotency-Key` from which the id derives, a request can be resent safely. The token needs the scope for each of the queues. Scope: enqueue.",
+        "description": "Adds up to 10,000 tasks, of one queue or several, all or none. With `completed`, `failed` or `ended` it is a batch: tasks side by side, and these callbacks. A task with `after` is `blocked` until what it waits for has ended. An unknown ref and a cycle are refused. With an `id`, or an `Idempotency-Key` from which the id derives, a request can be resent safely. The token needs the scope for each of the queues. Scope: enqueue.",
         "security": [
           {
             "token": [
@@ -2196,9 +2196,41 @@ export const openapi: OpenApiDocument = {
           "content": {
             "application/json": {
               "schema": {
-                "$ref": "#/components/schemas/NewFlow"
+                "anyOf": [
+                  {
+                    "$ref": "#/components/schemas/NewFlow"
+                  },
+                  {
+                    "$ref": "#/components/schemas/NewBatch"
+                  }
+                ]
               },
               "examples": {
+                "a-batch": {
+                  "summary": "a batch",
+                  "value": {
+                    "tasks": [
+                      {
+                        "queue": "rows",
+                        "payload": {
+                          "part": 1
+                        }
+                      },
+                      {
+                        "queue": "rows",
+                        "payload": {
+                          "part": 2
+                        }
+                      }
+                    ],
+                    "completed": {
+                      "queue": "emails",
+                      "payload": {
+                        "to": "a@example.com"
+                      }
+                    }
+                  }
+                },
                 "an-import": {
                   "summary": "an import",
                   "value": {
@@ -7223,6 +7255,290 @@ export const openapi: OpenApiDocument = {
             "maxItems": 10000,
             "minItems": 1,
             "description": "In any order."
+          },
+          "id": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+            "description": "The name of the flow. A flow whose name is known is not added again. Default: a generated name."
+          },
+          "onFailure": {
+            "const": "cancel",
+            "description": "`cancel`: if a task fails, those that have not ended are cancelled, except what waits for their ends alone. Default: only what waits for it is rejected."
+          }
+        },
+        "required": [
+          "tasks"
+        ],
+        "additionalProperties": false
+      },
+      "NewBatch": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "ref": {
+                  "type": "string",
+                  "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+                  "description": "Default: its place in the list, from 1."
+                },
+                "queue": {
+                  "$ref": "#/components/schemas/QueueName",
+                  "description": "The queue of the task."
+                },
+                "payload": {
+                  "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+                },
+                "encoding": {
+                  "const": "base64",
+                  "description": "Set it if the value is bytes in base64."
+                },
+                "group": {
+                  "$ref": "#/components/schemas/Name",
+                  "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+                },
+                "priority": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 9,
+                  "description": "Tasks with a higher priority are pulled first. Default 0."
+                },
+                "delay": {
+                  "$ref": "#/components/schemas/Duration",
+                  "description": "How long until the task becomes pending, once nothing that it waits for is left. Default 0."
+                },
+                "lease": {
+                  "$ref": "#/components/schemas/PositiveDuration",
+                  "description": "How long one attempt may take. Default: the lease of the pull."
+                },
+                "maxAttempts": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 1000000,
+                  "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+                },
+                "resultTtl": {
+                  "$ref": "#/components/schemas/Duration",
+                  "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+                },
+                "deadTtl": {
+                  "$ref": "#/components/schemas/Duration",
+                  "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+                },
+                "headers": {
+                  "type": "object",
+                  "propertyNames": {
+                    "minLength": 1
+                  },
+                  "additionalProperties": {
+                    "type": "string"
+                  },
+                  "description": "Texts that are stored with the payload, at most 16 KiB in total."
+                }
+              },
+              "required": [
+                "queue",
+                "payload"
+              ],
+              "additionalProperties": false
+            },
+            "maxItems": 10000,
+            "minItems": 1,
+            "description": "They do not wait for each other."
+          },
+          "completed": {
+            "type": "object",
+            "properties": {
+              "queue": {
+                "$ref": "#/components/schemas/QueueName",
+                "description": "The queue of the task."
+              },
+              "payload": {
+                "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+              },
+              "encoding": {
+                "const": "base64",
+                "description": "Set it if the value is bytes in base64."
+              },
+              "group": {
+                "$ref": "#/components/schemas/Name",
+                "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+              },
+              "priority": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9,
+                "description": "Tasks with a higher priority are pulled first. Default 0."
+              },
+              "delay": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long until the task becomes pending, once nothing that it waits for is left. Default 0."
+              },
+              "lease": {
+                "$ref": "#/components/schemas/PositiveDuration",
+                "description": "How long one attempt may take. Default: the lease of the pull."
+              },
+              "maxAttempts": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 1000000,
+                "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+              },
+              "resultTtl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+              },
+              "deadTtl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+              },
+              "headers": {
+                "type": "object",
+                "propertyNames": {
+                  "minLength": 1
+                },
+                "additionalProperties": {
+                  "type": "string"
+                },
+                "description": "Texts that are stored with the payload, at most 16 KiB in total."
+              }
+            },
+            "required": [
+              "queue",
+              "payload"
+            ],
+            "additionalProperties": false,
+            "description": "A task that begins when all tasks have ended, if all completed. Else it is rejected with the reason `dependency_failed`."
+          },
+          "failed": {
+            "type": "object",
+            "properties": {
+              "queue": {
+                "$ref": "#/components/schemas/QueueName",
+                "description": "The queue of the task."
+              },
+              "payload": {
+                "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+              },
+              "encoding": {
+                "const": "base64",
+                "description": "Set it if the value is bytes in base64."
+              },
+              "group": {
+                "$ref": "#/components/schemas/Name",
+                "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+              },
+              "priority": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9,
+                "description": "Tasks with a higher priority are pulled first. Default 0."
+              },
+              "delay": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long until the task becomes pending, once nothing that it waits for is left. Default 0."
+              },
+              "lease": {
+                "$ref": "#/components/schemas/PositiveDuration",
+                "description": "How long one attempt may take. Default: the lease of the pull."
+              },
+              "maxAttempts": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 1000000,
+                "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+              },
+              "resultTtl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+              },
+              "deadTtl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+              },
+              "headers": {
+                "type": "object",
+                "propertyNames": {
+                  "minLength": 1
+                },
+                "additionalProperties": {
+                  "type": "string"
+                },
+                "description": "Texts that are stored with the payload, at most 16 KiB in total."
+              }
+            },
+            "required": [
+              "queue",
+              "payload"
+            ],
+            "additionalProperties": false,
+            "description": "A task that begins then if one of them did not complete. Else it ends as cancelled."
+          },
+          "ended": {
+            "type": "object",
+            "properties": {
+              "queue": {
+                "$ref": "#/components/schemas/QueueName",
+                "description": "The queue of the task."
+              },
+              "payload": {
+                "description": "Any JSON value; with `encoding`, bytes in base64. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
+              },
+              "encoding": {
+                "const": "base64",
+                "description": "Set it if the value is bytes in base64."
+              },
+              "group": {
+                "$ref": "#/components/schemas/Name",
+                "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+              },
+              "priority": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9,
+                "description": "Tasks with a higher priority are pulled first. Default 0."
+              },
+              "delay": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long until the task becomes pending, once nothing that it waits for is left. Default 0."
+              },
+              "lease": {
+                "$ref": "#/components/schemas/PositiveDuration",
+                "description": "How long one attempt may take. Default: the lease of the pull."
+              },
+              "maxAttempts": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 1000000,
+                "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+              },
+              "resultTtl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+              },
+              "deadTtl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+              },
+              "headers": {
+                "type": "object",
+                "propertyNames": {
+                  "minLength": 1
+                },
+                "additionalProperties": {
+                  "type": "string"
+                },
+                "description": "Texts that are stored with the payload, at most 16 KiB in total."
+              }
+            },
+            "required": [
+              "queue",
+              "payload"
+            ],
+            "additionalProperties": false,
+            "description": "A task that begins then in any case."
           },
           "id": {
             "type": "string",

@@ -3,7 +3,32 @@ import { linked } from "../../features/linked/index.ts";
 import { flowsPart as sweepPart } from "../../features/flows/index.ts";
 import type { FlowsPart } from "./part.ts";
 
-export * from "../../features/flows/index.ts";
+export {
+  type AddedFlow,
+  type After,
+  batch,
+  type BatchCallbacks,
+  type BatchOptions,
+  type BatchTask,
+  type Before,
+  type EdgeOn,
+  flow,
+  type FlowCancelled,
+  type FlowItem,
+  type FlowNodeReport,
+  type FlowOptions,
+  type FlowRedriven,
+  type FlowReport,
+  type FlowState,
+  type FlowTask,
+  type InnerFlow,
+  MAX_FLOW_TASKS,
+  type QueueOfFlow,
+} from "../../features/flows/index.ts";
+export { Flows, type FlowsOptions } from "../../open/flows.ts";
+export type { FlowBatch, FlowLeases } from "../../open/flows/flow-source.ts";
+export type { FlowCalls } from "../../open/flows/flow-tasks.ts";
+export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";
 export type { FlowsPart } from "./part.ts";
 
 /**

@@ -73,3 +73,33 @@ const flowOptions = {
 };
 
 export const newFlow = fields({ tasks: items, ...flowOptions });
+
+const callback = v.pipe(fields(taskOfQueue), decodeBytes("payload"));
+
+/** Tasks that do not wait for each other, and callbacks, which are tasks that follow when all of them have ended. */
+export const newBatch = fields({
+  tasks: v.pipe(
+    list(
+      v.pipe(fields({ ref: v.exactOptional(ref), ...taskOfQueue }), decodeBytes("payload")),
+      MAX_FLOW_TASKS,
+      itemsForm,
+    ),
+    v.minLength(1, "must have at least one task"),
+  ),
+  completed: v.exactOptional(callback),
+  failed: v.exactOptional(callback),
+  ended: v.exactOptional(callback),
+  ...flowOptions,
+});
+
+const isBatchLike = (body: object) =>
+  ["completed", "failed", "ended"].some((name) => Object.hasOwn(body, name));
+
+export type NewFlow = v.InferOutput<typeof newFlow>;
+export type NewBatch = v.InferOutput<typeof newBatch>;
+
+export const isBatch = (body: NewFlow | NewBatch): body is NewBatch => isBatchLike(body);
+
+/** Chooses the form by the callbacks: the errors are then those of the form that the caller means. */
+export const newFlowOrBatch = (body: unknown): typeof newFlow | typeof newBatch =>
+  typeof body === "object" && body !== null && isBatchLike(body) ? newBatch : newFlow;

@@ -1,6 +1,7 @@
 import { checkOrder } from "../../deploy/declared/checked-order.ts";
-import { type AddedFlow, flow, type FlowItem } from "../../features/flows/index.ts";
+import { type AddedFlow, batch, flow, type FlowItem } from "../../features/flows/index.ts";
 import type { QueueDefinition } from "../../open/definition.ts";
+import type { RequestOptions } from "../../kernel/options/types.ts";
 import { opening } from "../../open/opening.ts";
 import type { Queue } from "../../open/queue.ts";
 import { forbidden } from "../auth/authenticator.ts";
@@ -18,12 +19,44 @@ export const flowRoutes: FlowRoutes = {
 
     app.post("/v1/flows", allow("enqueue"), async (c) => {
       const options = requestOptions(c);
-      const { tasks, ...own } = await readBody(c, services, schemas.newFlow);
-      const added = await flow(withQueues(tasks, queuesOf(c, services)), { ...own, ...options });
+      const body = await readBody(c, services, schemas.newFlowOrBatch);
+      const queueOf = queuesOf(c, services);
+      const added = schemas.isBatch(body)
+        ? await addBatch(body, queueOf, options)
+        : await addItems(body, queueOf, options);
       return addedReply(added);
     });
   },
 };
+
+function addItems(
+  { tasks, ...own }: schemas.NewFlow,
+  queueOf: QueueOf,
+  options: RequestOptions,
+): Promise<AddedFlow> {
+  return flow(withQueues(tasks, queueOf), { ...own, ...options });
+}
+
+function addBatch(
+  { tasks, completed, failed, ended, ...own }: schemas.NewBatch,
+  queueOf: QueueOf,
+  options: RequestOptions,
+): Promise<AddedFlow> {
+  const withQueue = <Task extends NamedQueue>(task: Task, path: string) => ({
+    ...task,
+    queue: queueOf(task, `${path}.`),
+  });
+  return batch(
+    tasks.map((task, i) => withQueue(task, `tasks[${i}]`)),
+    {
+      ...own,
+      ...options,
+      completed: completed && withQueue(completed, "completed"),
+      failed: failed && withQueue(failed, "failed"),
+      ended: ended && withQueue(ended, "ended"),
+    },
+  );
+}
 
 function addedReply(added: AddedFlow): Response {
   // Relative to the request, so that it is right wherever the app is mounted.
@@ -31,10 +64,14 @@ function addedReply(added: AddedFlow): Response {
   return reply<typeof replies.added>(added, added.created ? 201 : 200, { location });
 }
 
-type QueueOf = (
-  task: { readonly queue: string; readonly group?: string; readonly priority?: number },
-  path: string,
-) => Queue;
+/** A task whose queue is named. */
+interface NamedQueue {
+  readonly queue: string;
+  readonly group?: string;
+  readonly priority?: number;
+}
+
+type QueueOf = (task: NamedQueue, path: string) => Queue;
 
 /** Opens the queues of new tasks, each once, if the caller may enqueue there. */
 function queuesOf(c: RequestContext, services: Services): QueueOf {

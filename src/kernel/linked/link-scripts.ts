@@ -1,9 +1,13 @@
 /** The scripts by which partitions notify each other what has become of the tasks of a flow. */
+import { addBefore } from "../../lua/add-before.gen.ts";
 import { addFlow } from "../../lua/add-flow.gen.ts";
+import { cancelNodes } from "../../lua/cancel-nodes.gen.ts";
 import { endFlow } from "../../lua/end-flow.gen.ts";
 import { readOutbox } from "../../lua/read-outbox.gen.ts";
+import { readNodes } from "../../lua/read-nodes.gen.ts";
 import { notify } from "../../lua/notify.gen.ts";
 import { stageFlow } from "../../lua/stage-flow.gen.ts";
+import type { TaskState } from "../options/types.ts";
 import { type Binding, okay, ReplyReader } from "../scripts/binding.ts";
 import type { Reply } from "../transport.ts";
 
@@ -11,8 +15,11 @@ import type { Reply } from "../transport.ts";
 export interface OutboxEntry {
   /** Under which `expiry` has it. */
   readonly member: string;
-  /** `field`: tasks to add to another partition. `node`: the followers of a task to be notified. */
-  readonly kind: "field" | "node";
+  /**
+   * `field`: tasks to add to another partition. `node`: the followers of a task to be notified. `cancel`: a flow of which
+   * all tasks are to be cancelled.
+   */
+  readonly kind: "field" | "node" | "cancel";
   readonly outcome: string;
   readonly followers: string;
   readonly because: string;
@@ -22,7 +29,7 @@ export interface OutboxEntry {
 export const readEntries = (reader: ReplyReader): OutboxEntry[] =>
   reader.rest((item) => ({
     member: item.text(),
-    kind: item.oneOf(["field", "node"]),
+    kind: item.oneOf(["field", "node", "cancel"]),
     outcome: item.text(),
     followers: item.text(),
     because: item.text(),
@@ -44,6 +51,20 @@ export const addFlowScript = {
 
 /** Whose call has added nodes: others are of another flow with that id. */
 const ADDED_BY = ["others", "copy", "this"] as const;
+
+export const addBeforeScript = {
+  script: addBefore,
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry"],
+  args: ["testNow", "wake", "flow", "front", "edge", "behind"],
+  each: ["id", "edges", "record"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("addBefore", reply);
+    const status = reader.status("ok", "full", "lost", "not_blocked", "ended");
+    if (status !== "ok") return { status, wake: false, by: "others" } as const;
+    const wake = reader.integer() === 1;
+    return { status, wake, by: ADDED_BY[reader.integer()] ?? "others" } as const;
+  },
+} as const satisfies Binding;
 
 export const stageFlowScript = {
   script: stageFlow,
@@ -86,5 +107,49 @@ export const endFlowScript = {
   decode: (reply: Reply) => {
     const reader = okay("endFlow", reply);
     if (!reader.ended) reader.oneOf([]);
+  },
+} as const satisfies Binding;
+
+export const cancelNodesScript = {
+  script: cancelNodes,
+  keys: ["pending", "fair", "fairByGroup", "limited", "working", "delayed", "tasks", "expiry", "dead"],
+  args: ["testNow", "mark", "outbox"],
+  each: ["id"],
+  decode: (reply: Reply) => {
+    const reader = okay("cancelNodes", reply);
+    const [cancelled, flagged, unknown] = [reader.integer(), reader.integer(), reader.integer()];
+    return { cancelled, flagged, unknown, outbox: readEntries(reader) };
+  },
+} as const satisfies Binding;
+
+/** What has become of a node of a flow. */
+export interface NodeStatus {
+  readonly id: string;
+  /** Empty if it is not known. */
+  readonly state: TaskState | "";
+  /** Empty if it has none. */
+  readonly reason: string;
+  /** Its result or error as it is stored, or only the id of the task with which it fell. */
+  readonly value: string;
+  /** Of a join: when it was added and ended, and its letters `N` and `C`. */
+  readonly more: string;
+}
+
+export const readNodesScript = {
+  script: readNodes,
+  keys: ["delayed", "tasks"],
+  args: ["values", "maxBytes", "waiting", "shard"],
+  each: ["id"],
+  decode: (reply: Reply) => {
+    const reader = okay("readNodes", reply);
+    const waitsFor = reader.text();
+    const nodes = reader.rest((item): NodeStatus => ({
+      id: item.text(),
+      state: item.text() as TaskState | "",
+      reason: item.text(),
+      value: item.text(),
+      more: item.text(),
+    }));
+    return { waitsFor, nodes };
   },
 } as const satisfies Binding;

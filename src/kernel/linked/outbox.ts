@@ -8,6 +8,7 @@ import { replyOf } from "../scripts/replies.ts";
 import { Shard } from "../shard.ts";
 import { groupedBy, slicesOf } from "../slices.ts";
 import type { Command, SendOptions } from "../transport.ts";
+import { cancelMember, type CancelMode, cancelNodes, markCall, readCancelMember } from "./cancel-nodes.ts";
 import { readLayout } from "./flow-layout.ts";
 import { flowOf, layoutField, nodeId } from "./flow-names.ts";
 import { pieceCall, readPiece } from "./node-pieces.ts";
@@ -108,6 +109,7 @@ export async function sendOutbox(
   let isDone = true;
   let open: readonly Open[] = entries.map((entry) => ({ from: name, entry }));
   let removals: Command[] = [];
+  const failed: Open[] = [];
   while (open.length > 0) {
     const done: Open[] = [];
     // Tasks first, in their order: others may wait for them.
@@ -116,11 +118,12 @@ export async function sendOutbox(
       if (sent) done.push({ from, entry });
       else isDone = false;
     }
-    const nodes = open.filter((one) => !isField(one));
+    failed.push(...open.filter(({ entry }) => entry.kind === "cancel"));
+    const nodes = open.filter(({ entry }) => entry.kind === "node");
     for (const one of nodes) {
       const { member, outcome, followers } = one.entry;
       if (followers !== " -") continue;
-      if (outcome !== "open") await endFlow(link, one.from, flowOf(member), options);
+      await endFlow(link, one.from, flowOf(member), outcome === "open", options);
       done.push(one);
     }
     const notified = nodes.filter(({ entry }) => entry.followers !== " -");
@@ -139,7 +142,39 @@ export async function sendOutbox(
   }
   if (removals.length > 0)
     for (const outcome of await link.transport.send(removals, options)) replyOf(outcome);
+  // What waits for a task that has failed falls before all others are cancelled.
+  for (const { from, entry } of failed) {
+    const { flow, mode, home } = readCancelMember(entry.member);
+    const cancelled = await cancelFlow(link, home, flow, mode, options);
+    if (cancelled?.isDone === false) isDone = false;
+    else await link.transport.send(removeEntries(shardNamed(link, from), [entry]), options);
+  }
   return isDone;
+}
+
+/**
+ * Cancels the tasks of a flow. If this fails on the way, a sweep continues.
+ * @param home the name in the registry of its home
+ * @returns undefined if the flow is not known
+ * @throws {SluiceError}
+ */
+export async function cancelFlow(
+  link: Link,
+  home: string,
+  flow: string,
+  mode: CancelMode,
+  options: SendOptions = {},
+): Promise<{ cancelled: number; flagged: number; isDone: boolean } | undefined> {
+  const shard = shardNamed(link, home);
+  const layout = await readLayout(shard, flow, options);
+  if (!layout) return undefined;
+  await run(link.transport, markCall(shard, flow, mode), options);
+  const { more, unknown, ...sum } = await cancelNodes(layout, mode, (of) => shardNamed(link, of), options);
+  let isDone = unknown === 0;
+  for (const { name, entries } of more) if (!(await sendOutbox(link, name, entries, options))) isDone = false;
+  if (isDone)
+    await link.transport.send([["ZREM", shard.keys.expiry, cancelMember(flow, mode, home)]], options);
+  return { ...sum, isDone };
 }
 
 const isField = ({ entry }: Open) => entry.kind === "field";
@@ -288,12 +323,18 @@ async function exists(link: Link, home: string, flow: string, options: SendOptio
   return run(link.transport, call, options);
 }
 
-/** From now on the records of the flow's tasks are kept for as long as each says. */
-async function endFlow(link: Link, home: string, flow: string, options: SendOptions): Promise<void> {
+/** From now on the records of the flow's tasks are kept for as long as each says; until its end, if it goes on. */
+async function endFlow(
+  link: Link,
+  home: string,
+  flow: string,
+  goesOn: boolean,
+  options: SendOptions,
+): Promise<void> {
   const shard = shardNamed(link, home);
   const layout = await readLayout(shard, flow, options);
   if (!layout) return;
-  const args = { keptFor: String(LAYOUT_KEPT_FOR) };
+  const args = { keptFor: goesOn ? "" : String(LAYOUT_KEPT_FOR) };
   const own = layout.fields.map((id) => ({ id, shard: home }));
   const ended = groupedBy([...layout.nodes, ...layout.roots, ...own], (one) => one.shard);
   const calls = Array.from(ended, ([name, ids]) =>

@@ -8,7 +8,7 @@ import { nameOfShard } from "../names/keys.ts";
 import { slotOf } from "../names/slots.ts";
 import { Shard } from "../shard.ts";
 import { groupedBy, slicesOf } from "../slices.ts";
-import type { DividedQueue, PassTurns, SlotMap } from "../transport.ts";
+import type { DividedQueue, PassTurns, Reply, SlotMap } from "../transport.ts";
 import { holdLinesScript, listLinesScript } from "./hold-scripts.ts";
 
 /** How many groups one call or command has. */
@@ -28,15 +28,16 @@ interface Line {
   readonly hasHead: boolean;
 }
 
-interface HeldLine extends Line {
+interface LineName {
+  /** The partition. */
   readonly place: number;
   readonly group: string;
 }
 
+type HeldLine = Line & LineName;
+
 /** A change of a hold. */
-interface Change {
-  readonly place: number;
-  readonly group: string;
+interface Change extends LineName {
   readonly was: string;
   readonly hold: string;
 }
@@ -49,7 +50,7 @@ export const passTurns: PassTurns = async (
   queue,
   map,
   wake = "",
-  onWake = undefined,
+  onWake,
   until = Number.POSITIVE_INFINITY,
 ) => {
   if (map.former.length === 0) return false;
@@ -156,7 +157,7 @@ class Pass {
 
   /** All lines that are held. */
   async #held(): Promise<HeldLine[]> {
-    const names: { place: number; group: string }[] = [];
+    const names: LineName[] = [];
     for (const [place, { keys }] of this.#shards) {
       for (let after = "", isLast = false; !isLast;) {
         const page = commandCall(
@@ -170,46 +171,42 @@ class Pass {
       }
     }
     const lines = await this.#read(names);
-    return names.flatMap((name, i) => (lines[i]?.hold ? [{ ...name, ...lines[i] }] : []));
+    return names.flatMap((name) => {
+      const line = lines.get(nameOf(name));
+      return line?.hold ? [{ ...name, ...line }] : [];
+    });
   }
 
-  /** Reads lines; undefined for one that does not exist. */
-  async #read(
-    names: readonly { readonly place: number; readonly group: string }[],
-  ): Promise<(Line | undefined)[]> {
-    const found = new Map<string, Line | undefined>();
-    const calls = Array.from(
-      groupedBy(names, ({ place }) => place),
-      ([place, own]) =>
-        slicesOf(own, GROUPS_PER_READ).map((slice) =>
-          commandCall(
-            ["HMGET", this.#shard(place).keys.tasks, ...slice.map(({ group }) => `~o:${group}`)],
-            (reply) => {
-              for (const [i, text] of (reply as (string | null)[]).entries())
-                found.set(`${place} ${slice[i]?.group}`, text === null ? undefined : readLine(text));
-            },
-          ),
-        ),
-    ).flat();
+  /** Reads lines that exist, by their names. */
+  async #read(names: readonly LineName[]): Promise<ReadonlyMap<string, Line>> {
+    const found = new Map<string, Line>();
+    const calls: Call<void>[] = [];
+    for (const [place, own] of groupedBy(names, (name) => name.place)) {
+      for (const slice of slicesOf(own, GROUPS_PER_READ)) {
+        const fields = slice.map(({ group }) => `~o:${group}`);
+        const note = (reply: Reply) => {
+          for (const [i, text] of (reply as (string | null)[]).entries())
+            if (text !== null) found.set(nameOf(slice[i] as LineName), readLine(text));
+        };
+        calls.push(commandCall(["HMGET", this.#shard(place).keys.tasks, ...fields], note));
+      }
+    }
     await runAll(this.#queue.transport, calls, this.#queue);
-    return names.map(({ place, group }) => found.get(`${place} ${group}`));
+    return found;
   }
 
   /** How the turn is to be passed on. */
   async #changesOf(held: readonly HeldLine[]): Promise<Change[]> {
     // The line that decides: of the partition whose turn it is, or of the owner.
-    const others = held.map(({ place, group, hold }) => ({
+    const decisive = held.map(({ group, hold }) => ({
       group,
       place: isTurn(hold) ? Number(hold.split(",", 1)[0]) : this.#ownerOf(group),
     }));
-    const known = others.map((other) => (this.#shards.has(other.place) ? other : undefined));
-    const lines = await this.#read(known.filter((other) => other !== undefined));
-    let next = 0;
-    const lineOf = known.map((other) => (other ? lines[next++] : undefined));
+    const others = await this.#read(decisive.filter(({ place }) => this.#shards.has(place)));
     return held.flatMap((line, i): Change[] => {
       const { place, group, hold } = line;
       const owner = this.#ownerOf(group);
-      const other = lineOf[i];
+      const other = others.get(nameOf(decisive[i] as LineName));
       const lift = { place, group, was: hold, hold: "" };
       if (isTurn(hold)) return isOver(hold, other) ? [lift] : [];
       if (place === owner) return [lift];
@@ -262,6 +259,8 @@ class Pass {
     return this.#shards.get(place) as Shard;
   }
 }
+
+const nameOf = ({ place, group }: LineName) => `${place} ${group}`;
 
 const isTurn = (hold: string) => hold.includes(",");
 

@@ -34,7 +34,7 @@ end)(BA)
 export const $BP_ = `BP=(function(a)
 return function(b,c)
 local d,e=a(b,c)
-local f=tonumber(KO)
+local f=tonumber(KP)
 return(d or f)<f and d or nil,(e or f)<f and e or c
 end
 end)(BP)
@@ -44,15 +44,15 @@ return function(a,b)
 if tonumber(b or 0)==0 then
 return 0,0
 end
-return redis.call('ZCOUNT',a,KO,'('..KP),
-redis.call('ZCOUNT',a,KO,'+inf')
+return redis.call('ZCOUNT',a,KP,'('..KQ),
+redis.call('ZCOUNT',a,KP,'+inf')
 end
 end)(BQ)
 `;
 export const $GY_ = `GY=(function(a)
 return function(b,c,d)
 a(b,c,d)
-for h,i in ipairs(KS.fields_with(c,d))do
+for h,i in ipairs(KU.fields_with(c,d))do
 b[#b+1]=i
 end
 return b
@@ -62,17 +62,28 @@ end)(GY)
 export const $GZ_ = `GZ=(function(a)
 return function(b,c,d,e,f,g)
 local h=2+(#e-f)/GX
-for l,m in ipairs(KS.fields_with(e,f))do
-KS.read_before[m]=g[h+l]or false
+for l,m in ipairs(KU.fields_with(e,f))do
+KU.read_before[m]=g[h+l]or false
 end
 local i=a(b,c,d,e,f,g)
-for m in pairs(KS.read_before)do
-KS.read_before[m]=nil
+for m in pairs(KU.read_before)do
+KU.read_before[m]=nil
 end
-if KS.outbox[1]and i[1]=='ok'then
-AL(i,{'outbox',AI(c),unpack(KS.outbox)})
+if KU.outbox[1]and i[1]=='ok'then
+AL(i,{'outbox',AI(c),unpack(KU.outbox)})
 end
 return i
 end
 end)(GZ)
+`;
+export const $BN_ = `BN=(function(a)
+return function(b,c,d,e,f)
+if d and b.has_released and#d<c.max then
+for j,k in ipairs(redis.call('RPOP',b.pending,AI(c.max-#d))or{})do
+d[#d+1]=k
+end
+end
+return a(b,c,d,e,f)
+end
+end)(BN)
 `;

@@ -3,6 +3,7 @@
 export const $GE_ = `GE=(function(a)
 a.F,a.B,a.D,a.J='flow','followers','flow_delay','node_kind'
 a.Q,a.K='edges','kept_for'
+a.C,a.N='cancels_at','cancelled'
 return a
 end)(GE)
 `;

@@ -32,6 +32,22 @@ return a(b,c,d)
 end
 end)(T)
 `;
+export const $T__ = `T=(function(a)
+return function(b,c,d)
+if not d.flow then
+a(b,c,d)
+return
+end
+AN(d,'version',1)
+d.state,d.history,d.errors=GC.deleted,nil,nil
+d.max_attempts,d.result_ttl,d.dead_ttl=nil,nil,nil
+FL(b,'HSET tasks',c,'')
+FL(b,'HSET tasks','.'..c,GP(d,''))
+FL(b,'ZREM dead',c)
+CA(b,'deleted',c)
+end
+end)(T)
+`;
 export const $GT_ = `GT=(function(a)
 return function(b,c,d,e,f)
 AL(c,e.flow and'~p:'..d or nil)

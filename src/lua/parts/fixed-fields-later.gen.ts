@@ -2,6 +2,7 @@
 
 export const $GD_ = `GD=(function(a)
 a.F,a.B,a.D,a.J='flow','followers','flow_delay','node_kind'
+a.C='cancels_at'
 return a
 end)(GD)
 `;

@@ -35,11 +35,11 @@ end
 end
 end)(HK)
 `;
-export const $KQ = `local function KQ(a)
-return a.node_kind and KP or HI(a,KO)
+export const $KS = `local function KS(a)
+return a.node_kind and KQ or HI(a,KP)
 end
 `;
-export const $KS = `local KS=(function()
+export const $KU = `local KU=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -54,7 +54,8 @@ return g,f
 end
 local function d(e)
 local f=e.reason=='cancelled'and string.find(e.edges or'','m',1,true)
-return(e.state==GC.completed or f)and'completed'or'failed'
+local g=e.state==GC.completed or(e.state==GC.deleted and not e.reason)
+return(g or f)and'completed'or'failed'
 end
 local function e(f,g,h,i)
 if h.flow then
@@ -152,7 +153,7 @@ t.state,t.reason,t.ended_at,t.lease_token=GC.waiting,nil,nil,''
 GR(t,'blocked',n.now)
 FL(n,'ZREM expiry',s)
 FL(n,'ZREM dead',s)
-FL(n,'ZADD delayed',KQ(t),s)
+FL(n,'ZADD delayed',KS(t),s)
 if t.node_kind then
 FL(n,'HSET tasks',s,'2;'..t.enqueued_at..';F='..t.flow..'\\n')
 end
@@ -184,6 +185,7 @@ if x then
 FL(n,'ZADD delayed',HI(t,x),s)
 else
 Y(n,s,t,'back')
+n.keys.has_released=true
 end
 CA(n,'released',s)
 end
@@ -259,7 +261,7 @@ local af=ab.task.node_kind and ab.task.because or ab.id
 ab.because=af
 if ad~=''then
 local ag='~x:'..ab.id
-FL(q,'ZADD expiry',KO,ag)
+FL(q,'ZADD expiry',KP,ag)
 AL(f,ag,'node')
 AL(f,ab.outcome,ad)
 f[#f+1]=af
@@ -285,6 +287,7 @@ end
 q.outcomes,q.more_nodes=nil,nil
 end
 return{
+node_id=b,
 outcome_of=d,
 note_outcome=e,
 read_before=h,
@@ -298,31 +301,42 @@ notify_followers=p,
 end)()
 `;
 export const $HK__ = `HK=(function(a)
-local b=315360000000
-return function(c,d,e,f,g,h,i)
-if e.node_kind then
-e.state,e.reason=g=='completed'and GC.completed or GC.rejected,h
-if h==''then
-e.reason=nil
+return function(b,c,d,e,f,g,h)
+if d.node_kind then
+d.state,d.reason=f=='completed'and GC.completed or GC.rejected,g
+if g==''then
+d.reason=nil
 end
-e.ended_at,e.kept_for=AI(c.now),AI(FX)
-GR(e,g,c.now)
-FL(c,'HSET tasks',d,'')
-FL(c,'HSET tasks','.'..d,GP(e,f))
-FL(c,'ZADD expiry',AI(c.now+b),d)
-KS.note_outcome(c,d,e,g=='completed'and'completed'or'failed')
+d.ended_at,d.kept_for=AI(b.now),AI(FX)
+GR(d,f,b.now)
+FL(b,'HSET tasks',c,'')
+FL(b,'HSET tasks','.'..c,GP(d,e))
+FL(b,'ZADD expiry',AI(b.now+KR),c)
+KU.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
 return
-elseif e.flow then
-local j=g=='completed'and(e.result_ttl or FW)
-or e.dead_ttl
+elseif d.flow then
+local i=f=='completed'and(d.result_ttl or FW)
+or d.dead_ttl
 or FX
-e.kept_for=AI(h=='cancelled'and 0 or i or j)
+d.kept_for=AI(g=='cancelled'and 0 or h or i)
 end
-a(c,d,e,f,g,h,e.flow and b or i)
-if e.flow and h=='cancelled'then
-FL(c,'ZADD expiry',AI(c.now+b),d)
+a(b,c,d,e,f,g,d.flow and KR or h)
+if d.flow and g=='cancelled'then
+FL(b,'ZADD expiry',AI(b.now+KR),c)
 end
-KS.note_outcome(c,d,e,KS.outcome_of(e))
+KU.note_outcome(b,c,d,KU.outcome_of(d))
+if
+d.cancels_at
+and f=='rejected'
+and g~='cancelled'
+and g~='dependency_failed'
+then
+local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
+FL(b,'ZADD expiry',KP,i)
+AL(KU.outbox,i,'cancel')
+AL(KU.outbox,'','')
+AL(KU.outbox,'')
+end
 end
 end)(HK)
 `;

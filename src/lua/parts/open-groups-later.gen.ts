@@ -34,7 +34,7 @@ end
 end)(CT)
 `;
 export const $GN_ = `GN=(function(a)
-local b={'F','B','D','J','Q','K'}
+local b={'F','B','D','J','C','Q','K','N'}
 for f,g in ipairs(a)do
 b[#b+1]=g
 end

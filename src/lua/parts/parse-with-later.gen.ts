@@ -6,6 +6,7 @@ local d,e=a(b,c)
 if not d.flow and string.sub(b,1,2)=='2;'then
 local f=GH(b)
 d.flow,d.followers,d.node_kind=f.flow,f.followers,f.node_kind
+d.cancels_at=f.cancels_at
 end
 return d,e
 end

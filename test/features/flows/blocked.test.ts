@@ -25,6 +25,8 @@ const task = (ref: string, after: readonly string[] = []): FlowItem<Queue> => ({
   after,
 });
 
+const byText = (one: unknown, other: unknown) => (String(one) < String(other) ? -1 : 1);
+
 /** `a`, then `b`, then an inner flow of `c` and `d`, then `e`. */
 const add = () =>
   addFlow(
@@ -68,11 +70,12 @@ test("blocked tasks are counted and listed apart from delayed ones, and are neve
   expect(await ids("delayed", true)).toEqual(["later"]);
   const first = await operator.list({ state: "blocked", size: 3, payloads: true });
   const rest = await operator.list({ state: "blocked", size: 3, payloads: true, cursor: first.cursor ?? "" });
-  expect(
-    [...first.tasks, ...rest.tasks]
-      .map(({ payload }) => payload)
-      .toSorted((one, other) => (String(one) < String(other) ? -1 : 1)),
-  ).toEqual(["b", "c", "d", "e"]);
+  expect([...first.tasks, ...rest.tasks].map(({ payload }) => payload).toSorted(byText)).toEqual([
+    "b",
+    "c",
+    "d",
+    "e",
+  ]);
   expect(await ids("blocked", true)).toHaveLength(2);
   rig.now = dueAt + 1;
   expect(await queue.dequeue({ max: 10 })).toHaveLength(2);
@@ -91,14 +94,8 @@ test("a blocked task can be cancelled; what waits for it falls", async () => {
   });
   expect(await queue.counts()).toMatchObject({ pending: 1, blocked: 0, rejected: 3 });
   const page = await operator.list({ state: "rejected" });
-  expect(
-    page.tasks
-      .map(({ payload: _, id }) => id)
-      .toSorted((one, other) => (String(one) < String(other) ? -1 : 1)),
-  ).toEqual(
-    ["in/c", "in/d", "e"]
-      .map((ref) => tasks[ref])
-      .toSorted((one, other) => (String(one) < String(other) ? -1 : 1)),
+  expect(page.tasks.map(({ payload: _, id }) => id).toSorted(byText)).toEqual(
+    ["in/c", "in/d", "e"].map((ref) => tasks[ref]).toSorted(byText),
   );
 });
 

@@ -132,10 +132,10 @@ test.each(SEEDS)(
         if (until > rig.now && (await task.complete()).ok) history.end(task);
     }
     if (history.open.size > 0) {
-    console.log([...history.open], await map());
-    for (const [p, s] of partitionSpaces(await rig.keySpace(), QUEUE)) console.log(p, s);
-  }
-  expect([...history.open]).toEqual([]);
+      console.log([...history.open], await map());
+      for (const [p, s] of partitionSpaces(await rig.keySpace(), QUEUE)) console.log(p, s);
+    }
+    expect([...history.open]).toEqual([]);
     for (let pass = 0; pass < 3; pass++) await run(known);
     expect((await map()).next).toBeUndefined();
     for (const space of partitionSpaces(await rig.keySpace(), QUEUE).values()) {

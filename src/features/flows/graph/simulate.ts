@@ -53,7 +53,7 @@ export interface Simulation {
 export interface SimulationOptions {
   /**
    * `cancel`: once a task is rejected on its own, all that has not ended is cancelled, after what waits for its
-   * completion has fallen.
+   * completion has fallen. Spared is what waits for ends only, or for what is spared.
    */
   readonly onFailure?: "cancel" | undefined;
 }
@@ -177,8 +177,15 @@ export function simulate<Q>({ nodes, edges }: FlowPlan<Q>, options: SimulationOp
     else settle(node, "rejected", "cancelled");
   }
 
-  function cancelEach(): void {
-    for (let node = nodes.length - 1; node >= 0; node--) cancelOne(node);
+  function cancelEach(isSpared?: (node: number) => boolean): void {
+    for (let node = nodes.length - 1; node >= 0; node--) if (!isSpared?.(node)) cancelOne(node);
+  }
+
+  /** Whether a node is there to clean up. */
+  function isSpared(node: number): boolean {
+    const before = edgesBefore(node);
+    const isEnd = (edge: number) => !edges.mustComplete[edge] && !isJoin(node);
+    return before.length > 0 && before.every((edge) => isEnd(edge) || isSpared(edges.from[edge] as number));
   }
 
   /** Does a step, and finds what it has changed. */
@@ -221,10 +228,10 @@ export function simulate<Q>({ nodes, edges }: FlowPlan<Q>, options: SimulationOp
         if (state !== "ready" && state !== "working") return;
         if (as === "rejected" && isFlagged) settle(task, "rejected", "cancelled");
         else settle(task, as, as === "rejected" ? "rejected" : undefined);
-        if (at(task).reason === "rejected" && options.onFailure === "cancel") cancelEach();
+        if (at(task).reason === "rejected" && options.onFailure === "cancel") cancelEach(isSpared);
       }),
     cancel: (task) => step(() => cancelOne(task)),
-    cancelAll: () => step(cancelEach),
+    cancelAll: () => step(() => cancelEach()),
     redrive: (task) =>
       step(() => {
         if (at(task).reason !== "rejected") return;

@@ -11,6 +11,11 @@ export const flows: LawMutants = {
     lua: drop("write('ZADD', expiry, ends)"),
     breaks: "law 10: pieces of flows that were never recorded stay",
   },
+  "add-before lets go on what should wait": {
+    in: "add-before",
+    lua: change("int(open + 1)", "int(open)"),
+    breaks: "I6: a task begins before what was added in front of it",
+  },
   "an edge may be notified twice": {
     in: "follow_changes",
     lua: change("count[was] - 1", "count[was]"),
@@ -29,6 +34,25 @@ export const flows: LawMutants = {
   "read-outbox shows nothing": {
     lua: change("redis.call('ZRANGE', expiry, BLOCKED, …)", "redis.call('ZRANGE', expiry, '+inf', …)"),
     breaks: "I6: a flow whose consumer died does not go on",
+  },
+  "cancel-nodes leaves what waits": {
+    in: "cancel-nodes",
+    lua: drop("end_task(plan, id, task, '', 'rejected', 'cancelled')"),
+    breaks: "I1: tasks of a flow that is cancelled are in no place",
+  },
+  "read-nodes takes blocked tasks for pending ones": {
+    lua: change("task.edges and 'blocked' or 'pending'", "'pending'"),
+    breaks: "law 10: a report says that a task waits for a consumer that waits for another task",
+  },
+  "a failure cancels nothing": {
+    in: "end_task",
+    lua: change("task.cancels_at and state == 'rejected'", "task.cancels_at and state == 'completed'"),
+    breaks: "I6: a flow goes on that was to end with its first failure",
+  },
+  "read-before reads nothing of its own queue": {
+    in: "read-before",
+    lua: never("name == queue"),
+    breaks: "law 10: a handler takes a result for gone that is kept",
   },
   "end-flow ends nothing": {
     lua: drop("write('ZADD', expiry, ended, 'XX')"),

@@ -1,0 +1,67 @@
+-- read-nodes: reads what has become of nodes of a flow: of those given, or of those in this partition that a
+-- task waits for. Changes nothing.
+local delayed = KEYS[1] -- zset  id -> due (ms)
+local tasks = KEYS[2] -- hash  records and control fields
+local values = ARGV[1] -- '1' to return results and errors
+local max_bytes = ARGV[2] -- about how many bytes of records it reads
+local waiting = ARGV[3] -- a task: what it waits for here is read; empty: the nodes that are given
+local shard = ARGV[4] -- the name of this partition in the registry
+local items = ARGV -- then for each, at most 500: id
+-- Returns {'ok', what the task waits for: '~p:<id>' ('' if it waits for nothing), then for each node, as far
+--          as the call came: id, state ('' if it is not known), reason ('' if it has none), value, of a
+--          join: enqueued at, ended at, `N`, `C`, with spaces between, else ''}
+-- value: with values the result or error as it is stored; else the id of the task with which it fell, or ''
+
+local MOST = 500
+local reply, ids = { 'ok', '' }, {}
+if waiting ~= '' then
+  reply[2] = redis.call('HGET', tasks, '~p:' .. waiting) or ''
+  local flow = string.match(waiting, '({.*)$')
+  for number, place in string.gmatch(reply[2], ',"?(%w+)"?,"([^"]*)"%]') do
+    append(ids, place == shard and #ids < MOST and number .. flow or nil)
+  end
+end
+for i = 5, #items do
+  ids[#ids + 1] = items[i]
+end
+
+local states = { [STATE.working] = 'working', [STATE.completed] = 'completed', [STATE.rejected] = 'rejected' }
+
+-- The state of a node. One whose record was deleted has ended.
+local function state_of(task)
+  if task.state == STATE.waiting then
+    return task.edges and 'blocked' or 'pending'
+  elseif task.state == STATE.deleted then
+    return task.reason and 'rejected' or 'completed'
+  end
+  return states[task.state] or ''
+end
+
+local done, bytes, slice = 0, 0, 16
+while done < #ids and bytes < tonumber(max_bytes) do
+  local names, own = {}, {}
+  for i = done + 1, math.min(done + slice, #ids) do
+    names[#names + 1] = '.' .. ids[i]
+    own[#own + 1] = ids[i]
+  end
+  local scores = redis.call('ZMSCORE', delayed, unpack(own))
+  for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
+    local task, text = parse(record or nil)
+    local state = state_of(task)
+    if state == 'pending' and scores[i] then
+      state = 'delayed'
+    end
+    bytes = bytes + #(record or '')
+    append(reply, own[i], state)
+    append(reply, task.reason or '', values == '1' and text or string.match(text, '^j"(%d+{.*)"$') or '')
+    reply[#reply + 1] = task.node_kind
+        and table.concat(
+          { task.enqueued_at, task.ended_at or '', task.cancelled or '', task.cancels_at or '' },
+          ' '
+        )
+      or ''
+  end
+  done = done + #own
+  slice = math.max(1, math.min(128, math.floor((max_bytes - bytes) / (bytes / done + 1))))
+end
+return reply
