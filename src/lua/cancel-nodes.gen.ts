@@ -54,11 +54,11 @@ import { $GU } from "./parts/has-ended.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -111,13 +111,13 @@ AM(aa,'ghosts',1)
 s=s+1
 end
 end
-${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$X_}${$HJ_}${$KM}${$KN}${$KP}${$KO}${$KR}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
+${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$X_}${$HJ_}${$KN}${$KO}${$KQ}${$KP}${$KS}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
 local ad,ae=m[ac],v[ac]
 if k~=''and ae.node_kind then
 if not GU(ae)then
 ae.cancelled=ae.cancelled=='a'and'a'or k
 FK(o,'HSET tasks','.'..ad,GO(ae,x[ac]))
-FK(o,'ZADD expiry',KM,l)
+FK(o,'ZADD expiry',KN,l)
 end
 elseif not ae.state then
 r[4]=r[4]+1
@@ -147,12 +147,12 @@ redis.call('ZADD',u[ae].place,u[ae].score,ae)
 end
 return z
 end
-for ad,ae in ipairs(KR.outbox)do
+for ad,ae in ipairs(KS.outbox)do
 r[#r+1]=ae
 end
 return r
 `;
   },
-  sha1: "c6fa4d34415d2658492b2e8fe59dc2486fc5d162",
-  keyLockingSha1: "bada6e71f9697a437f5bfe32c6cdef40811626b5",
+  sha1: "559fb760cc98af756d291c71e43905cf22a8e42f",
+  keyLockingSha1: "31a5ada0516ba95177be5e4aecd5ab110a2be910",
 };

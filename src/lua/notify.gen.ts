@@ -52,10 +52,10 @@ import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -82,7 +82,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$KM}${$KN}${$KP}${$KO}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KR.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$KN}${$KO}${$KQ}${$KP}${$KS}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KS.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$GA}${$FP}${$FP_}${$GA_}if FP(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -91,12 +91,12 @@ local t=0
 for x=m+1,#l,n do
 local y,z,aa,ab=unpack(l,x,x+n-1)
 if p.nodes[y].found then
-KR.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
+KS.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
 t=t+1
 end
 end
-KR.follow_changes(p)
+KS.follow_changes(p)
 ${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$CC}${$FR}${$FI}${$FM}${$FT}${$AE_}${$FI_}${$FT_}local u=FT(p)
 if u then
 return u
@@ -104,9 +104,9 @@ end
 ${$JO}${$JP}${$JR}${$JQ}${$JT}local v=k~=''
 and redis.call('EXISTS',a,b)>0
 and JT(g,{r[3],r[1]},p.now,k)
-return{'ok',v and 1 or 0,t,unpack(KR.outbox)}
+return{'ok',v and 1 or 0,t,unpack(KS.outbox)}
 `;
   },
-  sha1: "e1ca075f0c9c48dfafa3c20e93afb817193199cc",
-  keyLockingSha1: "bbb77fc0cb5f10a72d828982edd604154fbc30e6",
+  sha1: "be5c9ca95ba52cc8ca5bff79da70817c71922e95",
+  keyLockingSha1: "1ace05af24f251e3a186e310e2163ff445e31730",
 };

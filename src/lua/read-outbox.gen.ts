@@ -36,9 +36,9 @@ import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 
@@ -48,21 +48,21 @@ export const readOutbox: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-${$KM}local d=redis.call('ZRANGE',b,KM,'+inf','BYSCORE','LIMIT','0',c)
+${$KN}local d=redis.call('ZRANGE',b,KN,'+inf','BYSCORE','LIMIT','0',c)
 local e,f={'~nodes'},{'ok'}
 for j,k in ipairs(d)do
 e[#e+1]='.'..string.sub(k,4)
 end
 ${$AG}${$AP}local g=AP('HMGET',a,e)
 f[2]=tonumber(g[1]or 0)
-${$DG}${$GB}${$AH}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KE}${$CS_}${$X_}${$HJ_}${$KN}${$KP}${$KO}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}for k,l in ipairs(d)do
+${$DG}${$GB}${$AH}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KE}${$CS_}${$X_}${$HJ_}${$KO}${$KQ}${$KP}${$KS}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}for k,l in ipairs(d)do
 AK(f,l)
 if string.find(l,' ',1,true)then
 AK(f,string.find(l,' !',1,true)and'cancel'or'field','')
 AK(f,'','')
 else
 local m,n=GJ(g[k+1]or nil)
-local o=GU(m)and KR.outcome_of(m)or'open'
+local o=GU(m)and KS.outcome_of(m)or'open'
 AK(f,'node',o)
 f[#f+1]=m.followers or' -'
 f[#f+1]=m.node_kind and string.match(n,'^j"(.*)"$')or string.sub(l,4)
@@ -71,6 +71,6 @@ end
 return f
 `;
   },
-  sha1: "6d7f075e974e8b7e0d412aa2f0a776a2d035d609",
-  keyLockingSha1: "c331047be6bf3fa5f3cf558c9f30aebeb4d095e5",
+  sha1: "d2d50aabac96ab32ea7b366dced656f50607d0b7",
+  keyLockingSha1: "fb4083876fe7c13ba54ae2e05998e841651b4800",
 };

@@ -59,10 +59,10 @@ import { $IU, $IV, $IW, $IX, $IX_ } from "./parts/pairs.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -123,7 +123,7 @@ IA(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
 HS(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$GW}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
+${$GB}${$GE}${$GF}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CX}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CM}${$CO}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$HJ}${$GW}${$HU}${$IC}${$ID}${$CS_}${$X_}${$HJ_}${$AE_}${$KN}${$KO}${$KQ}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r=ID(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IU)))do
 s[w+2]=tonumber(x or 0)
@@ -132,6 +132,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "c41d7023d5618211fb7ef9537713d62e74d34e10",
-  keyLockingSha1: "9dea520e08c8d5729be5210de45007ecacbda266",
+  sha1: "fb63406d342e830547ec983953e6ddba1f8fbf3a",
+  keyLockingSha1: "8b7ab3ed3219a0b769b5c125c77cad41c5b22751",
 };

@@ -7,11 +7,11 @@ import { $GW } from "../parts/settlement.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
 import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KQ, $KS, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "../parts/wait-again-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
-import { $KO } from "../parts/until-the-end.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
+import { $KP } from "../parts/until-the-end.gen.ts";
 import { $BO_ } from "../linked/parts.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
@@ -25,8 +25,8 @@ export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${$GS_}${source.slice(3532, 4941)}${$KM}${$BO_}${source.slice(4941, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(18013, 21346)}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
+    return `${source.slice(0, 3532)}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}${$GS_}${source.slice(3532, 4941)}${$KN}${$BO_}${source.slice(4941, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(18013, 21346)}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KO}${$KQ}${$KP}${$KS}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(21346, 21455)}${source.slice(5074, 11038)}${$CG}${source.slice(11038, 18013)}${$FY}${source.slice(34394, 35213)}${source.slice(18013, 21128)}${source.slice(38328, 41432)}${$GW}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KO}${$KQ}${$KP}${$KS}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GL_}${source.slice(41432, 41679)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13121, 13348)}${source.slice(42273, 43129)}`;
   },
-  sha1: "5216fa7ec37f82cd9615c1df700a1e6433f4f9f8",
-  keyLockingSha1: "990fc2d49c5aa776db800adea933ac4929f2e338",
+  sha1: "0feb1e2b63b13cd2ea45ff0f55185cd16f4ab1a1",
+  keyLockingSha1: "d7639fb28dd8ad1a1fdf95c020234a4ccb1432a9",
 };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Queue } from "../../../src/index.ts";
+import { type LeasedTask, Queue } from "../../../src/index.ts";
+import { addBefore } from "../../../src/features/flows/add-before.ts";
 import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowQueue } from "../../../src/features/flows/flow-tasks.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
@@ -133,6 +134,36 @@ test.for(["request", "reply"] as const)(
       rig.now += 3_600_001;
       await sweepWith([flowsPart], linked(rig.transport), { now });
       expect(await rig.command("ZCARD", "sluice:{one}:expiry")).toBe(0);
+    }
+  },
+);
+
+test.for(["request", "reply"] as const)(
+  "a task adds others in front of what waits for it as a whole or not at all, whichever %s it dies at",
+  async (loses) => {
+    for (let most = 1; most < 7; most++) {
+      await rig.command("FLUSHALL");
+      await addFlow([task("a", "one"), task("z", "two", ["a"])], queueOf(rig.transport), { id: "f" });
+      const queue = new Queue<string>("one", { transport: linked(rig.transport), now });
+      const a = (await queue.dequeue({ lease: "10m" }))[0] as LeasedTask<string>;
+      const grow = (transport: Transport) => {
+        const open = queueOf(transport);
+        const items = [task("b", "three"), task("c", "one", ["b"])];
+        return addBefore({ receipt: a.receipt, store: open("one").store }, "z", items, open);
+      };
+      const isAdded = await grow(mortal(most, loses).transport).then(
+        () => true,
+        () => false,
+      );
+      await sweepWith([flowsPart], linked(rig.transport), { now });
+      // Half of them are run again.
+      if (most % 2 === 0) await grow(rig.transport);
+      expect(await a.complete()).toMatchObject({ ok: true });
+      const done = await work(Array<number>(4).fill(1_000), loses);
+      if (isAdded || most % 2 === 0) expect(done).toEqual(["b", "c", "z"]);
+      else expect([["z"], ["b", "c", "z"]]).toContainEqual(done);
+      const home = new Queue("one", { transport: linked(rig.transport), now });
+      expect(await home.get("flow{f@one}")).toMatchObject({ state: "completed" });
     }
   },
 );
