@@ -8,6 +8,8 @@ import { milliseconds } from "../kernel/options/duration.ts";
 import { encodeProgress } from "../kernel/record/record.ts";
 import { instantMs, LAST_INSTANT } from "../kernel/options/instants.ts";
 import { onlyOptions, wholeNumber, taskId } from "../kernel/options/validation.ts";
+import type { FlowCalls } from "../open/flows/flow-calls.ts";
+import { type Before, type FlowItem, planFlow, type QueueOfFlow } from "../features/flows/index.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import { notAQueue } from "../open/definition.ts";
 import { checkAndEncode } from "../kernel/enqueue/new-tasks.ts";
@@ -20,16 +22,29 @@ export interface Extension {
   readonly progress: unknown;
 }
 
+/** One call of a task's `addBefore`. */
+export interface Addition {
+  readonly ref: string;
+  readonly items: readonly FlowItem<QueueOfFlow>[];
+}
+
 /** A task to call a handler with. No queue has it. */
-export interface TestTask<T> extends Task<T> {
+export interface TestTask<T> extends Task<T>, FlowCalls {
   /** The calls of `extend` so far. */
   readonly extensions: readonly Extension[];
+  /** The calls of `addBefore` so far. */
+  readonly additions: readonly Addition[];
   /** Aborts the signal, as a drain does for that reason. */
   abort(reason: StopReason): void;
 }
 
 /** What a task for a test has, besides its payload. */
-export type TestTaskFields = Partial<Pick<Task, "id" | "attempt" | "enqueuedAt" | "headers" | "group">>;
+export interface TestTaskFields extends Partial<
+  Pick<Task, "id" | "attempt" | "enqueuedAt" | "headers" | "group">
+> {
+  /** What became of the tasks that it waited for in its flow, by their refs. */
+  readonly before?: Readonly<Record<string, Before>> | undefined;
+}
 
 /**
  * Makes a task to call a handler with, without a queue.
@@ -37,7 +52,7 @@ export type TestTaskFields = Partial<Pick<Task, "id" | "attempt" | "enqueuedAt" 
  * The payload and the fields are those of a delivery, and what an enqueue refuses is refused with the same error. So a
  * `Date` in the payload is a text, and a `Map` an error.
  * @param payload as it is enqueued
- * @param fields of the task. Default: the id "test-1", the first attempt, enqueued now
+ * @param fields of the task. Default: the id "test-1", the first attempt, enqueued now, after no other task of a flow
  * @param fields.queue the declared queue. Its schema then checks and transforms the payload, and the task comes in a
  *   promise. Default: no schema
  * @throws {SluiceError} `invalid_argument` or `too_large`, as an enqueue; `invalid_argument` for an unknown field
@@ -53,7 +68,7 @@ export function testTask(
   payload: unknown,
   { queue, ...fields }: TestTaskFields & { readonly queue?: QueueDefinition } = {},
 ): TestTask<unknown> | Promise<TestTask<unknown>> {
-  onlyOptions(fields, ["id", "attempt", "enqueuedAt", "headers", "group", "queue"]);
+  onlyOptions(fields, ["id", "attempt", "enqueuedAt", "headers", "group", "before", "queue"]);
   if (queue === undefined) {
     if (fields.id !== undefined) taskId(fields.id);
     return newTask(decodeValue(encodePayload(payload, "payload")), fields);
@@ -75,6 +90,7 @@ async function forQueue(queue: QueueDefinition, payload: unknown, fields: TestTa
 function newTask(payload: unknown, fields: TestTaskFields): TestTask<unknown> {
   const controller = new AbortController();
   const extensions: Extension[] = [];
+  const additions: Addition[] = [];
   const { id = "test-1", group } = fields;
   const attempt = wholeNumber(fields.attempt ?? 1, "attempt", 1, Number.MAX_SAFE_INTEGER);
   const enqueuedAt = instantMs(fields.enqueuedAt ?? Date.now(), "enqueuedAt", LAST_INSTANT);
@@ -90,6 +106,15 @@ function newTask(payload: unknown, fields: TestTaskFields): TestTask<unknown> {
     group,
     signal: controller.signal,
     extensions,
+    additions,
+    before: async () => fields.before ?? {},
+    async addBefore(ref, items) {
+      const { nodes } = planFlow(items);
+      const refs = nodes.flatMap((node) => (node.kind === "task" ? [node.ref] : []));
+      additions.push({ ref, items });
+      const tasks = Object.fromEntries(refs.map((one, i) => [one, `${i}{test@test}`]));
+      return { ok: true, created: true, tasks };
+    },
     abort(reason) {
       if (!STOP_REASONS.includes(reason))
         throw invalidArgument("reason", `must be one of ${STOP_REASONS.join(", ")}`);

@@ -2374,6 +2374,475 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/flows/{flow}": {
+      "get": {
+        "operationId": "getFlow",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Get a flow: states, counts, and what waits for what",
+        "description": "A flow is known until an hour after its last task has ended. The token needs one of the scopes for each queue of the flow. Scope: enqueue, view.",
+        "security": [
+          {
+            "token": [
+              "enqueue",
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/flow"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The flow.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Flow"
+                },
+                "examples": {
+                  "running": {
+                    "summary": "running",
+                    "value": {
+                      "id": "nightly@imports",
+                      "state": "running",
+                      "createdAt": 1792800000000,
+                      "isCancelled": false,
+                      "counts": {
+                        "pending": 0,
+                        "delayed": 0,
+                        "blocked": 1,
+                        "working": 1,
+                        "completed": 0,
+                        "rejected": 0
+                      },
+                      "nodes": [
+                        {
+                          "ref": "fetch",
+                          "kind": "task",
+                          "queue": "imports",
+                          "id": "0{nightly@imports}",
+                          "state": "working",
+                          "after": []
+                        },
+                        {
+                          "ref": "mail",
+                          "kind": "task",
+                          "queue": "emails",
+                          "id": "3{nightly@imports}",
+                          "state": "blocked",
+                          "after": [
+                            {
+                              "ref": "fetch",
+                              "on": "completed"
+                            }
+                          ]
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/flows/{flow}/cancel": {
+      "post": {
+        "operationId": "cancelFlow",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Cancel all tasks of a flow that have not ended",
+        "description": "The last ones first. Holders of working tasks get `cancelRequested`. The token needs the scope for each queue of the flow. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/flow"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The flow is cancelled.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/FlowCancelled"
+                },
+                "examples": {
+                  "cancelled": {
+                    "summary": "cancelled",
+                    "value": {
+                      "id": "nightly@imports",
+                      "cancelled": 2,
+                      "flagged": 1
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/flows/{flow}/redrive": {
+      "post": {
+        "operationId": "redriveFlow",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Redrive all tasks of a flow that failed",
+        "description": "What was rejected because of them is blocked again. Cancelled tasks stay so. The token needs the scope for each queue of the flow. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/flow"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The tasks are pending again.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/FlowRedriven"
+                },
+                "examples": {
+                  "redriven": {
+                    "summary": "redriven",
+                    "value": {
+                      "id": "nightly@imports",
+                      "redriven": 1
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/tasks/{id}/before": {
+      "get": {
+        "operationId": "getBefore",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Get what a task waited for, with results and errors",
+        "description": "Results of the tasks that it came `after`, also of other queues, by their refs. They are kept until the flow has ended. A task of no flow has none. Scope: consume.",
+        "security": [
+          {
+            "token": [
+              "consume"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/id"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "What has become of them.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Before"
+                },
+                "examples": {
+                  "two": {
+                    "summary": "two",
+                    "value": {
+                      "tasks": {
+                        "rows": {
+                          "state": "completed"
+                        },
+                        "audit": {
+                          "state": "rejected",
+                          "error": "503",
+                          "reason": "attempts_exhausted"
+                        }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "post": {
+        "operationId": "addBefore",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Add tasks that a blocked task waits for",
+        "description": "The holder of a working task adds tasks in front of one that waits for it. A request of the same task with the same refs adds nothing. The token needs the scope `enqueue` for the queues of the new tasks. Scope: consume.",
+        "security": [
+          {
+            "token": [
+              "consume"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/id"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/NewBefore"
+              },
+              "examples": {
+                "a-page": {
+                  "summary": "a page",
+                  "value": {
+                    "receipt": "1.1.42.q7XnRk2ZtB0aVd9L.0{crawl@pages}",
+                    "ref": "index",
+                    "tasks": [
+                      {
+                        "ref": "page",
+                        "queue": "pages",
+                        "payload": {
+                          "page": 7
+                        }
+                      }
+                    ]
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The tasks were already known. Nothing was added.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/AddedBefore"
+                },
+                "examples": {
+                  "known": {
+                    "summary": "known",
+                    "value": {
+                      "created": false,
+                      "tasks": {
+                        "page": "gQ0{crawl@pages}"
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "The tasks were added.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/AddedBefore"
+                },
+                "examples": {
+                  "added": {
+                    "summary": "added",
+                    "value": {
+                      "created": true,
+                      "tasks": {
+                        "page": "gQ0{crawl@pages}"
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "409": {
+            "$ref": "#/components/responses/not_blocked-or-lease_lost"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/queues": {
       "get": {
         "operationId": "listQueues",
@@ -7555,6 +8024,35 @@ export const openapi: OpenApiDocument = {
         ],
         "additionalProperties": false
       },
+      "NewBefore": {
+        "type": "object",
+        "properties": {
+          "receipt": {
+            "type": "string",
+            "description": "Proof of the lease of the task that adds them."
+          },
+          "ref": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+            "description": "What waits for that task: a task or an inner flow; or the inner flow or `batch` that it is in."
+          },
+          "tasks": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/FlowItem"
+            },
+            "maxItems": 10000,
+            "minItems": 1,
+            "description": "As of a flow."
+          }
+        },
+        "required": [
+          "receipt",
+          "ref",
+          "tasks"
+        ],
+        "additionalProperties": false
+      },
       "FlowItem": {
         "anyOf": [
           {
@@ -9960,7 +10458,7 @@ export const openapi: OpenApiDocument = {
         "properties": {
           "id": {
             "type": "string",
-            "description": "`<name>@<queue>`: the queue is that of the first task."
+            "description": "`<name>@<queue>`: the queue of a task that waits for nothing."
           },
           "created": {
             "type": "boolean",
@@ -9979,6 +10477,302 @@ export const openapi: OpenApiDocument = {
         },
         "required": [
           "id",
+          "created",
+          "tasks"
+        ]
+      },
+      "Flow": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "`<name>@<queue>`: the queue of a task that waits for nothing."
+          },
+          "state": {
+            "enum": [
+              "running",
+              "completed",
+              "rejected"
+            ],
+            "type": "string",
+            "description": "`running` until the last task has ended; then `completed` if all tasks completed, else `rejected`."
+          },
+          "createdAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was added, epoch ms."
+          },
+          "endedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When its last task ended, epoch ms."
+          },
+          "isCancelled": {
+            "type": "boolean"
+          },
+          "onFailure": {
+            "const": "cancel"
+          },
+          "counts": {
+            "type": "object",
+            "properties": {
+              "pending": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "delayed": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "blocked": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "working": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "completed": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "rejected": {
+                "type": "integer",
+                "minimum": 0
+              }
+            },
+            "required": [
+              "pending",
+              "delayed",
+              "blocked",
+              "working",
+              "completed",
+              "rejected"
+            ],
+            "description": "How many tasks are in each state. Inner flows are not counted."
+          },
+          "nodes": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "ref": {
+                  "type": "string",
+                  "description": "With the refs of the flows it is in: `audit/rows`."
+                },
+                "kind": {
+                  "enum": [
+                    "task",
+                    "flow"
+                  ],
+                  "type": "string"
+                },
+                "queue": {
+                  "type": "string"
+                },
+                "id": {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                "state": {
+                  "anyOf": [
+                    {
+                      "enum": [
+                        "pending",
+                        "delayed",
+                        "blocked",
+                        "working",
+                        "completed",
+                        "rejected"
+                      ],
+                      "type": "string"
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "Of an inner flow `blocked` until it has ended. null if the record is gone."
+                },
+                "reason": {
+                  "enum": [
+                    "rejected",
+                    "attempts_exhausted",
+                    "lease_expired",
+                    "taken_back",
+                    "cancelled",
+                    "dependency_failed"
+                  ],
+                  "type": "string",
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
+                },
+                "because": {
+                  "type": "string",
+                  "description": "With the reason `dependency_failed`: the ref of the task that failed."
+                },
+                "after": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "ref": {
+                        "type": "string"
+                      },
+                      "on": {
+                        "enum": [
+                          "completed",
+                          "ended",
+                          "failed"
+                        ],
+                        "type": "string"
+                      }
+                    },
+                    "required": [
+                      "ref",
+                      "on"
+                    ]
+                  },
+                  "description": "What it waits for."
+                }
+              },
+              "required": [
+                "ref",
+                "kind",
+                "state",
+                "after"
+              ]
+            },
+            "description": "Each comes after what it waits for."
+          }
+        },
+        "required": [
+          "id",
+          "state",
+          "createdAt",
+          "isCancelled",
+          "counts",
+          "nodes"
+        ]
+      },
+      "FlowCancelled": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "`<name>@<queue>`: the queue of a task that waits for nothing."
+          },
+          "cancelled": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks that have ended because of it."
+          },
+          "flagged": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks that are working: their holders get `cancelRequested`."
+          }
+        },
+        "required": [
+          "id",
+          "cancelled",
+          "flagged"
+        ]
+      },
+      "FlowRedriven": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "`<name>@<queue>`: the queue of a task that waits for nothing."
+          },
+          "redriven": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Dead letters that are pending again."
+          }
+        },
+        "required": [
+          "id",
+          "redriven"
+        ]
+      },
+      "Before": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "object",
+            "propertyNames": {
+              "type": "string"
+            },
+            "additionalProperties": {
+              "type": "object",
+              "properties": {
+                "state": {
+                  "anyOf": [
+                    {
+                      "enum": [
+                        "completed",
+                        "rejected"
+                      ],
+                      "type": "string"
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "null if it has not ended, or its record is gone."
+                },
+                "result": {},
+                "encoding": {
+                  "const": "base64",
+                  "description": "The result is bytes, in base64."
+                },
+                "error": {},
+                "errorEncoding": {
+                  "const": "base64",
+                  "description": "The error is bytes, in base64."
+                },
+                "reason": {
+                  "enum": [
+                    "rejected",
+                    "attempts_exhausted",
+                    "lease_expired",
+                    "taken_back",
+                    "cancelled",
+                    "dependency_failed"
+                  ],
+                  "type": "string",
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
+                }
+              },
+              "required": [
+                "state"
+              ]
+            },
+            "description": "What the task waited for, by ref."
+          }
+        },
+        "required": [
+          "tasks"
+        ]
+      },
+      "AddedBefore": {
+        "type": "object",
+        "properties": {
+          "created": {
+            "type": "boolean",
+            "description": "False if they were known already. Then nothing was added."
+          },
+          "tasks": {
+            "type": "object",
+            "propertyNames": {
+              "type": "string"
+            },
+            "additionalProperties": {
+              "$ref": "#/components/schemas/TaskId"
+            },
+            "description": "The id of each task, by its ref."
+          }
+        },
+        "required": [
           "created",
           "tasks"
         ]
@@ -13175,7 +13969,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not found",
           "status": 404,
           "code": "not_found",
-          "detail": "There is no task with this id, or no schedule with this name. A task is also not found after its record has expired."
+          "detail": "There is no task or flow with this id, or no schedule with this name. A task is also not found after its record has expired."
         }
       },
       "no_route": {
@@ -13236,6 +14030,16 @@ export const openapi: OpenApiDocument = {
           "status": 409,
           "code": "not_dead_letter",
           "detail": "Only a dead letter can be skipped."
+        }
+      },
+      "not_blocked": {
+        "summary": "Task is not blocked",
+        "value": {
+          "type": "/docs#not_blocked",
+          "title": "Task is not blocked",
+          "status": 409,
+          "code": "not_blocked",
+          "detail": "What should wait for the new tasks was rejected or cancelled. Nothing was added."
         }
       },
       "still_working": {
@@ -13459,6 +14263,16 @@ export const openapi: OpenApiDocument = {
           "$ref": "#/components/schemas/TaskId"
         },
         "example": "welcome-17"
+      },
+      "flow": {
+        "name": "flow",
+        "in": "path",
+        "required": true,
+        "description": "Id of the flow, percent-encoded.",
+        "schema": {
+          "type": "string"
+        },
+        "example": "nightly@imports"
       },
       "group": {
         "name": "group",
@@ -13807,7 +14621,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "not_found": {
-        "description": "`not_found`: There is no task with this id, or no schedule with this name. A task is also not found after its record has expired.",
+        "description": "`not_found`: There is no task or flow with this id, or no schedule with this name. A task is also not found after its record has expired.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -13849,6 +14663,24 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "alive": {
                 "$ref": "#/components/examples/alive"
+              }
+            }
+          }
+        }
+      },
+      "not_blocked-or-lease_lost": {
+        "description": "`not_blocked`: What should wait for the new tasks was rejected or cancelled. Nothing was added.\n\n`lease_lost`: The task is not under the expected lease. Nothing was changed. In a settle this is the `code` of one result.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "not_blocked": {
+                "$ref": "#/components/examples/not_blocked"
+              },
+              "lease_lost": {
+                "$ref": "#/components/examples/lease_lost"
               }
             }
           }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { MAX_FLOW_TASKS } from "../../features/flows/index.ts";
 import { fields, list } from "../request/validate.ts";
 import { flowTaskFields } from "./tasks.ts";
-import { decodeBytes, queueName } from "./values.ts";
+import { decodeBytes, queueName, receipt } from "./values.ts";
 
 const refForm = "must be 1 to 128 visible ASCII characters without /, the first a letter or digit";
 const ref = v.pipe(v.string(refForm), v.regex(/^[A-Za-z0-9][!-.0-~]{0,127}$/, refForm));
@@ -53,10 +53,7 @@ export const flowItem: v.GenericSchema<FlowItem> = {
   "~run": (dataset, config) => {
     const { value } = dataset;
     const isInner = typeof value === "object" && value !== null && Object.hasOwn(value, "flow");
-    return (isInner ? innerFlow : flowTask)["~run"](dataset, config) as v.OutputDataset<
-      FlowItem,
-      v.BaseIssue<unknown>
-    >;
+    return (isInner ? innerFlow : flowTask)["~run"](dataset, config);
   },
 };
 
@@ -103,3 +100,16 @@ export const isBatch = (body: NewFlow | NewBatch): body is NewBatch => isBatchLi
 /** Chooses the form by the callbacks: the errors are then those of the form that the caller means. */
 export const newFlowOrBatch = (body: unknown): typeof newFlow | typeof newBatch =>
   typeof body === "object" && body !== null && isBatchLike(body) ? newBatch : newFlow;
+
+const flowForm = "must be the id of a flow, such as nightly@imports";
+
+/** The flow in the path. */
+export const flowInPath = fields({
+  flow: v.pipe(
+    v.string(flowForm),
+    v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}@[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/, flowForm),
+  ),
+});
+
+/** Tasks to be added in front of one that waits. */
+export const newBefore = fields({ receipt, ref, tasks: items });

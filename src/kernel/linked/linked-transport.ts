@@ -5,9 +5,18 @@
 import { linkedScripts } from "../../lua/linked.gen.ts";
 import type { Command, CommandOutcome, Reply, Script, SendOptions, Transport } from "../transport.ts";
 import { ReplyReader } from "../scripts/binding.ts";
+import type { FollowersWaker, Link } from "./outbox.ts";
 
 const editions = new WeakMap<Transport, Transport>();
+/** By linked transport, the one that it was made of. */
+const plain = new WeakMap<Transport, Transport>();
 const loaded = new Map<string, Script>();
+
+const editionsOf: typeof linkedScripts = {
+  ...linkedScripts,
+  // Another script: not a byte of it is in bundles without the linked edition.
+  ownSlots: async () => (await import("../../lua/move-slots.gen.ts")).moveSlots,
+};
 
 /**
  * A transport for queues whose tasks may depend on each other: with groups in strict order. Give it to all that works on
@@ -20,15 +29,30 @@ const loaded = new Map<string, Script>();
 export function linked(transport: Transport): Transport {
   const known = editions.get(transport);
   if (known) return known;
+  const link = linkTo(transport);
+  editions.set(transport, link);
+  return link;
+}
+
+/**
+ * A {@link linked} transport that wakes the consumers of other queues, for tasks of flows that begin because a task of
+ * this queue has ended. A new one each time.
+ * @param transport may be linked
+ */
+export const linkedWaking = (transport: Transport, waker: FollowersWaker): Transport =>
+  linkTo(plain.get(transport) ?? transport, waker);
+
+function linkTo(transport: Transport, waker?: FollowersWaker): Transport {
   const link: Transport = {
     ...transport,
+    passTurns: async (...args) => (await import("./pass-turns.ts")).passTurns(...args),
     send: async (commands, options) => {
       const sent = await inEdition(commands);
-      return asPlain(transport, sent, await transport.send(sent, options), options);
+      return asPlain({ transport, waker }, sent, await transport.send(sent, options), options);
     },
   };
-  editions.set(transport, link);
   editions.set(link, link);
+  plain.set(link, transport);
   return link;
 }
 
@@ -37,7 +61,7 @@ async function inEdition(commands: readonly Command[]): Promise<readonly Command
   for (const command of commands) {
     if (!("script" in command)) continue;
     const { name } = command.script;
-    const load = linkedScripts[name];
+    const load = editionsOf[name];
     if (load && !loaded.has(name)) loaded.set(name, await load());
   }
   return commands.map((command) => {
@@ -58,7 +82,7 @@ const NODE = /^\d+\{.+@.+\}$/;
  * partitions: that is done first. A task that is blocked is in this state.
  */
 async function asPlain(
-  transport: Transport,
+  { transport, waker }: Pick<Link, "transport" | "waker">,
   commands: readonly Command[],
   outcomes: CommandOutcome[],
   options: SendOptions | undefined,
@@ -74,7 +98,7 @@ async function asPlain(
       outcomes[i] = { reply: reply.with(1, "blocked") };
     if (name === "cancel" && reply[0] === "rejected" && NODE.test(command.args[1] ?? "")) {
       const { emptyOutboxOf } = await import("./outbox.ts");
-      await emptyOutboxOf(transport, command.keys, command.args[0], options);
+      await emptyOutboxOf(transport, command.keys, command.args[0], options, waker);
     }
     if (name !== "settle" && name !== "settleAndDequeue") continue;
     const settled = name === "settle" ? reply : reply[0];
@@ -83,7 +107,7 @@ async function asPlain(
     const rest = (settled as readonly Reply[]).slice(0, -1);
     outcomes[i] = { reply: name === "settle" ? rest : [rest, ...reply.slice(1)] };
     const { sendSettled } = await import("./outbox.ts");
-    await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options);
+    await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options, waker);
   }
   return outcomes;
 }
