@@ -47,7 +47,7 @@ const work = () =>
 const report = () =>
   drain(mails, async (task) => {
     const { fetch, ...before } = await task.before();
-    const { rows } = fetch?.result as { rows: number };
+    const { rows = 0 } = (fetch?.result ?? {}) as { rows?: number };
     const failed = Object.values(before).filter(({ state }) => state === "rejected").length;
     const imported = Object.values(before).length - failed;
     reports[task.payload.night - 1] =
