@@ -4,6 +4,7 @@ import { flowsPart as sweepPart } from "../../features/flows/index.ts";
 import type { FlowsPart } from "./part.ts";
 
 export {
+  type AddedBefore,
   type AddedFlow,
   type After,
   batch,
