@@ -5,7 +5,7 @@ import { rootOf } from "../../kernel/linked/flow-names.ts";
 import { type NodeStatus, readNodesScript } from "../../kernel/linked/link-scripts.ts";
 import { shardNamed } from "../../kernel/linked/outbox.ts";
 import { readShardName } from "../../kernel/names/keys.ts";
-import type { RequestOptions, TaskState } from "../../kernel/options/types.ts";
+import type { RejectReason, RequestOptions, TaskState } from "../../kernel/options/types.ts";
 import { taskStates } from "../../kernel/options/types.ts";
 import type { ReplyTo } from "../../kernel/shard.ts";
 import { groupedBy, slicesOf } from "../../kernel/slices.ts";

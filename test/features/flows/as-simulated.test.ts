@@ -49,7 +49,7 @@ test("a flow over several queues goes as it is simulated", async () => {
       const all = inQueues(items);
       const callback = (at: number) => ({ queue: QUEUES[at] as string, payload: "callback" });
       const callbacks = { completed: callback(0), failed: callback(1), ended: callback(2) };
-      const isBatch = ofBatch && all.length > 0;
+      const isBatch = ofBatch && planFlow(all).nodes.some(({ kind }) => kind === "task");
       const plan = isBatch ? planBatch(all as readonly FlowTask<string>[], callbacks) : planFlow(all);
       if (!plan.nodes.some(({ kind }) => kind === "task")) return;
       const simulation = simulate(plan);
