@@ -53,14 +53,14 @@ import { $DV } from "./parts/remaining.gen.ts";
 import { $DW, $FS } from "./parts/places-left.gen.ts";
 import { $DX, $EH } from "./parts/exceeds-max-pending.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
@@ -163,7 +163,7 @@ if not w then
 return{'lost'}
 end
 end
-${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FY}${$HH}${$KE}${$CS_}${$X_}${$KM}${$KN}${$KP}${$KK}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t=KK(o,l,m)
+${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FY}${$HH}${$KM}${$KN}${$KP}${$KE}${$CS_}${$X_}${$KK}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t=KK(o,l,m)
 local u={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
 ${$FL}${$DV}${$DW}${$DX}${$EH}if k=='1'and DX(o.settings,n,u,EH(o))then
@@ -177,6 +177,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and t and JT(f,{q[3],q[1]},o.now,i)
 return{'ok',w and 1 or 0,2}
 `;
   },
-  sha1: "12542283710744094620dea2b406ef4f4962abde",
-  keyLockingSha1: "6e51980e022ddb7228cef58a5dba8f96bfbb7456",
+  sha1: "2132d392a5cfdec17f979676d4e25b9fd35ccd51",
+  keyLockingSha1: "f446c4aaea1b5aea0f644891547153985367195d",
 };

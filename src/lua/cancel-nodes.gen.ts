@@ -51,13 +51,13 @@ import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -111,7 +111,7 @@ AM(aa,'ghosts',1)
 s=s+1
 end
 end
-${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$X_}${$HJ_}${$KM}${$KN}${$KP}${$KO}${$KR}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
+${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KM}${$KN}${$KP}${$X_}${$HJ_}${$KO}${$KR}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
 local ad,ae=m[ac],v[ac]
 if k~=''and ae.node_kind then
 if not GU(ae)then
@@ -153,6 +153,6 @@ end
 return r
 `;
   },
-  sha1: "c6fa4d34415d2658492b2e8fe59dc2486fc5d162",
-  keyLockingSha1: "bada6e71f9697a437f5bfe32c6cdef40811626b5",
+  sha1: "f86c291dafabb85d9a9143135214916a8f55bc4e",
+  keyLockingSha1: "44c4b31c4f2c8c1c388828cdf955b76058931c30",
 };

@@ -57,9 +57,10 @@ import { $IG, $IH, $II, $IJ, $IK, $IG_ } from "./parts/settings.gen.ts";
 import { $IL, $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IQ_, $IT_ } from "./parts/repair-group-settings.gen.ts";
 import { $IU, $IV, $IW, $IX, $IX_ } from "./parts/pairs.gen.ts";
 import { $IY, $IZ, $JA, $JB, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
-import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
@@ -224,7 +225,7 @@ end
 end
 return true
 end
-${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$AF}${$GM}${$GN}${$GO}${$GR}${$CF}${$CD}${$CI}${$AL}${$CP}${$CR}${$AQ}${$GH}${$CQ}${$CS}${$HF}${$FY}${$FZ}${$JY}${$HH}${$FV}${$FW}${$JW}${$DH}${$DJ}${$DK}${$DM}${$DN}${$GU}${$HO}${$HP}${$HQ}${$HS}${$HT}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$JD}${$IS}${$IT}${$IU}${$IV}${$IW}${$JC}${$IX}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$KE}${$DN_}${$CS_}${$IG_}${$KF}${$KG}${$IX_}${$JH_}${$JI_}${$IQ_}${$IT_}${$KH}${$KI}${$KJ}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function ak()
+${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$AF}${$GM}${$GN}${$GO}${$GR}${$CF}${$CD}${$CI}${$AL}${$CP}${$CR}${$AQ}${$GH}${$CQ}${$CS}${$HF}${$FY}${$FZ}${$JY}${$HH}${$FV}${$FW}${$JW}${$DH}${$DJ}${$DK}${$DM}${$DN}${$GU}${$HO}${$HP}${$HQ}${$HS}${$HT}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$JD}${$IS}${$IT}${$IU}${$IV}${$IW}${$JC}${$IX}${$JF}${$JG}${$JH}${$KM}${$KN}${$KP}${$JI}${$JJ}${$JK}${$JL}${$JM}${$KE}${$DN_}${$CS_}${$IG_}${$KF}${$KG}${$IX_}${$JH_}${$JI_}${$IQ_}${$IT_}${$KH}${$KI}${$KJ}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function ak()
 local al={}
 for ap,aq in ipairs(IW)do
 al[aq]=w.seen.tasks[aq]
@@ -308,9 +309,13 @@ end
 if not ak()then
 return{'scan',0,1}
 end
-return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
+local al=redis.call('EXISTS',l,m)>0 and 1 or 0
+if tonumber(w.seen.tasks['~nodes']or 0)>0 then
+al=al+2
+end
+return{'valid',ae,al}
 `;
   },
-  sha1: "97ad8cfdaa196d9c27501eb285290fd81d7f9ba6",
-  keyLockingSha1: "bc80d86faf6ea2378940c4f65f11e16ef0fac85b",
+  sha1: "d32ab18ab4701c418640e65a03732f357da73c71",
+  keyLockingSha1: "83faa8cfbf54cf48b85021cc8ed4539469a731ee",
 };

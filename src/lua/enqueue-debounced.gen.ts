@@ -65,15 +65,15 @@ import { $DY, $DZ, $EB, $EC, $ED, $EE, $EF, $GT, $EG, $JU } from "./parts/enqueu
 import { $GW } from "./parts/settlement.gen.ts";
 import { $GI } from "./parts/without-payload.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
@@ -119,7 +119,7 @@ return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KV}${$KX}${$KZ}${$LC}local ad,ae,af=LC(y,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$KM}${$KN}${$KP}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KV}${$KX}${$KZ}${$LC}local ad,ae,af=LC(y,j)
 if ad then
 return ad
 end
@@ -189,6 +189,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DH}${$KU}${$KW}${$LA}return LA(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "f00eac76f6b67ed8d1a1e889623f823ace2b5ee7",
-  keyLockingSha1: "e8e5adf8038ec6cf27e2655b0eb7584ef2f3d50a",
+  sha1: "95ea558870d424081687f8c70d625057f021bf8b",
+  keyLockingSha1: "8d5950483f12f5c448a43639ada1cc01da34432a",
 };

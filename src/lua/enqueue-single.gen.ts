@@ -64,15 +64,15 @@ import { $DX, $EH } from "./parts/exceeds-max-pending.gen.ts";
 import { $DY, $DZ, $EB, $EC, $ED, $EE, $EF, $GT, $EG, $JU } from "./parts/enqueue-fields.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
@@ -128,7 +128,7 @@ if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KV}${$KX}${$KZ}${$LC}local aa,ab,ac=LC(v,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$KM}${$KN}${$KP}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KV}${$KX}${$KZ}${$LC}local aa,ab,ac=LC(v,j)
 if aa then
 return aa
 end
@@ -166,6 +166,6 @@ end
 ${$DH}${$KU}${$KW}${$LA}return LA(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "9f6c9a0044ea6b86ae0a71881595283447bf625a",
-  keyLockingSha1: "80cda7998b568be5a3ed36b7e8f444567ecd1aeb",
+  sha1: "4449bd97592198471087b71308d135be29516c7f",
+  keyLockingSha1: "6b5046c756c258a8039c8a529f8c6870cccafa89",
 };

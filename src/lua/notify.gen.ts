@@ -47,14 +47,14 @@ import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
+import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
 import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -82,7 +82,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$KM}${$KN}${$KP}${$KO}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KR.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DG}${$GB}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KM}${$KN}${$KP}${$KE}${$CS_}${$X_}${$HJ_}${$KO}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}local r,s=KR.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$GA}${$FP}${$FP_}${$GA_}if FP(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -107,6 +107,6 @@ and JT(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KR.outbox)}
 `;
   },
-  sha1: "e1ca075f0c9c48dfafa3c20e93afb817193199cc",
-  keyLockingSha1: "bbb77fc0cb5f10a72d828982edd604154fbc30e6",
+  sha1: "76592007af0ef61bc3430d1dc437e7f2b6914f5b",
+  keyLockingSha1: "cdcfddcb68349476104514253d64958290caa32f",
 };

@@ -34,10 +34,10 @@ import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
-import { $KE } from "./parts/lines.gen.ts";
-import { $CS_, $GM_, $GO_ } from "./parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KE } from "./parts/lines.gen.ts";
+import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $KO } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -55,7 +55,7 @@ e[#e+1]='.'..string.sub(k,4)
 end
 ${$AG}${$AP}local g=AP('HMGET',a,e)
 f[2]=tonumber(g[1]or 0)
-${$DG}${$GB}${$AH}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KE}${$CS_}${$X_}${$HJ_}${$KN}${$KP}${$KO}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}for k,l in ipairs(d)do
+${$DG}${$GB}${$AH}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KN}${$KP}${$KE}${$CS_}${$X_}${$HJ_}${$KO}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}for k,l in ipairs(d)do
 AK(f,l)
 if string.find(l,' ',1,true)then
 AK(f,string.find(l,' !',1,true)and'cancel'or'field','')
@@ -71,6 +71,6 @@ end
 return f
 `;
   },
-  sha1: "6d7f075e974e8b7e0d412aa2f0a776a2d035d609",
-  keyLockingSha1: "c331047be6bf3fa5f3cf558c9f30aebeb4d095e5",
+  sha1: "d196cab0273c72fe75524b11a0501f325b98054f",
+  keyLockingSha1: "233a32a49c84127ceece94c3cad991d42810b5d6",
 };

@@ -18,3 +18,4 @@ export {
   redriveWholeFlow,
 } from "./operate-flow.ts";
 export { reportFlow } from "./report-flow.ts";
+export { flowsRepair } from "./deep-part.ts";

@@ -22,11 +22,11 @@ import { $HH } from "../parts/score-when-due.gen.ts";
 import { $FV } from "../parts/default-result-ttl.gen.ts";
 import { $FW } from "../parts/default-dead-ttl.gen.ts";
 import { $GW } from "../parts/settlement.gen.ts";
-import { $KE } from "../parts/lines.gen.ts";
-import { $CS_, $GM_, $GO_ } from "../parts/open-groups-later.gen.ts";
-import { $X_, $HJ_, $KP, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
-import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
 import { $KM, $KN } from "../parts/blocked.gen.ts";
+import { $KP, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
+import { $KE } from "../parts/lines.gen.ts";
+import { $X_, $HJ_, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
 import { $KO } from "../parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -37,8 +37,8 @@ export const heartbeat: Script = {
   name: "heartbeat",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GA_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GD_}${$GE_}${$GJ_}${source.slice(3140, 4445)}${$DG}${$CZ}${$DI}${$DL}${$AF}${source.slice(4445, 4504)}${$BZ}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${source.slice(4504, 5143)}${$CU}${$CV}${$CW}${$X}${source.slice(5143, 5525)}${$CG}${source.slice(5525, 7781)}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${source.slice(7781, 10299)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KM}${$KN}${$KP}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(10299, 10419)}`;
+    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GA_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GD_}${$GE_}${$GJ_}${source.slice(3140, 4445)}${$DG}${$CZ}${$DI}${$DL}${$AF}${source.slice(4445, 4504)}${$BZ}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${source.slice(4504, 5143)}${$CU}${$CV}${$CW}${$X}${source.slice(5143, 5525)}${$CG}${source.slice(5525, 7781)}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${source.slice(7781, 10299)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KM}${$KN}${$KP}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(10299, 10419)}`;
   },
-  sha1: "5fce965920c6a4aa508ed55a7f4f4ddc476db541",
-  keyLockingSha1: "5bd8b528262a50ce706e2cf2117195c3e5877198",
+  sha1: "2856a9b0341c5175e106f2e34b79de3c3c9191ec",
+  keyLockingSha1: "e354977d86207b78321d16d60e6d3c6ec6c26630",
 };

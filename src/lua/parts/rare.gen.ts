@@ -108,7 +108,9 @@ local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=CG(tonumber(b.fair or 0))
 local j=g and CK(d)and tonumber(c.groups[d.group or''].settings.number)
-if e and e>=a.now+1 then
+if d.edges then
+return'delayed'
+elseif e and e>=a.now+1 then
 return'delayed'
 elseif b.fair and CK(d)and h==f and i<JE then
 return'fair'
@@ -129,12 +131,13 @@ b.waits=f and 0 or 1
 if f=='fair'then
 AK(a.turns,c,CZ(d.group or'',b.fair,c))
 elseif f=='delayed'then
-local g=tonumber(b.delayed)
-local h=g>=0 and g<=JC and math.floor(g)or a.now
-local i=HH(d,h)
-if g~=tonumber(i)then
-FK(e,'ZADD delayed',i,c)
-HS(a,'time_broken',c)
+local g=tonumber(b.delayed or-1)
+local h=d.flow and KM-1 or JC
+local i=g>=0 and g<=h and math.floor(g)or a.now
+local j=d.edges and KP(d)or HH(d,i)
+if g~=tonumber(j)then
+FK(e,'ZADD delayed',j,c)
+HS(a,b.delayed and'time_broken'or'place_missing',c)
 end
 if CK(d)and not string.find(b.record or'','^[12];%d+;%d')then
 b.record=HZ(a,b)
