@@ -63,6 +63,7 @@ export default defineConfig({
         find: /^sluice-queue\/opentelemetry$/,
         replacement: source("src/features/tracing/open-telemetry.ts"),
       },
+      { find: /^sluice-queue\/schedules$/, replacement: source("src/open/schedules/index.ts") },
       { find: /^sluice-queue\/debounce$/, replacement: source("src/features/debounce/index.ts") },
       { find: /^sluice-queue\/sqs$/, replacement: source("src/adapters/sqs.ts") },
       {

@@ -86,7 +86,9 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
   // For tests, where all code can be loaded.
   const { docs = false, deepSweep = false, order = false, debounce = false, flows = false } = options;
   const { operations = options.dashboard ? undefined : false } = options;
-  return withOptions(app, { ...options, docs, deepSweep, order, debounce, flows, operations });
+  const { schedules = options.dashboard || options.operations ? undefined : false } = options;
+  const parts = { docs, deepSweep, schedules, order, debounce, flows, operations };
+  return withOptions(app, { ...options, ...parts });
 }
 
 export default sluice();

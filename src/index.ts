@@ -106,7 +106,7 @@ export type {
   ScheduleRemoved,
   ScheduleRun,
 } from "./features/schedules/index.ts";
-export { Schedules } from "./open/schedules.ts";
+export { Schedules } from "./open/schedules/schedules.ts";
 export type {
   GroupChanges,
   GroupSettings,

@@ -14,6 +14,7 @@ export const entries = {
   linked: "src/features/linked/index.ts",
   offload: "src/features/offload/index.ts",
   "offload-folder": "src/features/offload/folder.ts",
+  schedules: "src/open/schedules/index.ts",
   order: "src/open/order/index.ts",
   debounce: "src/features/debounce/index.ts",
   flows: "src/http/flows/index.ts",

@@ -25,6 +25,7 @@ const cloudflare = `export { sluice, SluiceAlarm } from "./serverless/cloudflare
 const everything = (file: string) => `export * from "${file}";`;
 const operations = everything("./src/http/operations/index.ts");
 const dashboard = everything("./src/dashboard/index.ts");
+const schedules = `export { schedules } from "./src/open/schedules/index.ts";`;
 const order = everything("./src/open/order/index.ts");
 const flows = `export { flows } from "./src/http/flows/index.ts";`;
 const debounce = `export { debounce } from "./src/features/debounce/index.ts";`;
@@ -33,6 +34,7 @@ const parts = `
   ${dashboard}
   ${everything("./src/http/docs/index.ts")}
   ${everything("./src/open/deep-sweep/index.ts")}
+  ${schedules}
   ${order}
   ${debounce}
   ${flows}
@@ -53,6 +55,7 @@ export const bundles: readonly Bundle[] = [
   { name: "sluice() for Cloudflare", source: cloudflare, part: "one file", goal: 120_000 },
   { name: "the same with operations", source: cloudflare + operations, part: "one file" },
   { name: "the same with the dashboard", source: cloudflare + dashboard, part: "one file" },
+  { name: "the same with schedules", source: cloudflare + schedules, part: "one file" },
   { name: "the same with order", source: cloudflare + order, part: "one file" },
   { name: "the same with flows", source: cloudflare + flows, part: "one file" },
   { name: "the same with debounce", source: cloudflare + debounce, part: "one file" },

@@ -14,8 +14,8 @@ local may_refuse = ARGV[4] -- '1' if it is refused in a full queue; empty if the
 local items = ARGV -- then for each node: id, edges, record from options, as in `enqueue`
 -- edges: '' if it waits for nothing, else a letter for each edge: 'c' if that task must complete, 'e' if it
 -- must end, 'r' if it must not complete, '+' for one that has completed. Of a field, whose value is record:
--- '~'; '~l' for a part of a layout, to be added to it; '~x' for an entry of the outbox; '~s' for one that was
--- staged, whose value is there already
+-- '~'; '~l' for a part of a layout, to be added to it; '~a' for more of a list; '~x' for an entry of the
+-- outbox; '~s' for one that was staged, whose value is there already
 -- Returns {'ok', 1 if the caller must wake a consumer, 2 if this call added them, 1 if an earlier copy of it
 --          did, 0 if another call}
 --      or {'full'} | {'newer_schema'} | {'lost'} if an entry is not staged any more
@@ -32,14 +32,8 @@ if found[7] and string.sub(first, 1, 1) ~= '~' then
   local task = parse_with(found[7], redis.call('HGET', tasks, '.' .. first))
   return { 'ok', 0, task.producer_token == token and 1 or 0 }
 end
-local staged = {}
-for place = FIRST + 1, #items, 3 do
-  append(staged, items[place + 1] == '~s' and items[place] or nil)
-end
-for _, score in ipairs(read('ZMSCORE', expiry, staged)) do
-  if not score then
-    return { 'lost' }
-  end
+if not are_staged(expiry, items, FIRST) then
+  return { 'lost' }
 end
 local added, any_ready = begin_nodes(plan, items, FIRST)
 local control = { ['~ghosts'] = found[4], ['~dropped'] = found[5] }

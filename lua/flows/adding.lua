@@ -2,7 +2,8 @@
 
 -- Adds nodes and fields of a flow to a plan. Returns how many nodes, and whether a task of them is ready.
 -- items: id, edges and record of each, the first after index `from`. add-flow.lua says what they are.
-local function begin_nodes(plan, items, from)
+-- letters: more letters of the first one. Default: none.
+local function begin_nodes(plan, items, from, letters)
   local any_ready, grouped_tasks, nodes = false, {}, {}
   for place = from + 1, #items, 3 do
     local id, edges, record = unpack(items, place, place + 2)
@@ -16,13 +17,20 @@ local function begin_nodes(plan, items, from)
         plan_write(plan, 'HSET tasks', id, record)
         plan_write(plan, 'HSET tasks', flow, list .. ',' .. name)
       end
+    elseif edges == '~a' then
+      -- What a task waits for. It is gone if the flow has ended.
+      local list = redis.call('HGET', plan.keys.tasks, id)
+      if list and not string.find(list, record, 1, true) then
+        plan_write(plan, 'HSET tasks', id, string.sub(list, 1, -2) .. ',' .. record .. ']')
+      end
     elseif string.sub(edges, 1, 1) == '~' then
       if edges == '~x' then
         plan_write(plan, 'HSET tasks', id, record)
       end
       plan_write(plan, 'ZADD expiry', BLOCKED, id)
     else
-      local fixed = '2;' .. int(plan.now) .. record
+      local more = place == from + 1 and letters or ''
+      local fixed = '2;' .. int(plan.now) .. more .. record
       local task = parse_with(fixed, nil)
       nodes[#nodes + 1] = { id = id, edges = edges, fixed = fixed, task = task }
       append(grouped_tasks, edges == '' and task or nil)
@@ -50,6 +58,20 @@ local function begin_nodes(plan, items, from)
     end
   end
   return #nodes, any_ready
+end
+
+-- Whether all entries of the outbox are still there that were staged. items: as in `begin_nodes`
+local function are_staged(expiry, items, from)
+  local staged = {}
+  for place = from + 1, #items, 3 do
+    append(staged, items[place + 1] == '~s' and items[place] or nil)
+  end
+  for _, score in ipairs(read('ZMSCORE', expiry, staged)) do
+    if not score then
+      return false
+    end
+  end
+  return true
 end
 
 -- Writes a plan that adds nodes. Returns the error if Redis has no room: then nothing has changed.

@@ -341,6 +341,7 @@ local flows = (function()
   end
 
   return {
+    node_id = node_id,
     outcome_of = outcome_of,
     note_outcome = note_outcome,
     read_before = read_before,

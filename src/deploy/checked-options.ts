@@ -50,6 +50,6 @@ export function checkedOptions<Env extends object>(
     hooks,
     /** By the names of their queues. */
     consumers: checkedConsumers(consumers, { budget, requests, hooks }),
-    declared: new Declarations(consumers, queues, parts.order !== undefined),
+    declared: new Declarations(consumers, queues, parts),
   };
 }

@@ -1,10 +1,12 @@
-import { applyQueues } from "./declared/apply-queues.ts";
+import { applyDeclared } from "./declared/apply-queues.ts";
 import { checkSchedules } from "./declared/check-schedules.ts";
 import { type DeclaredChanges, takesAway } from "./declared/declared-changes.ts";
 import { type DeclaredQueue, isDeclared, type QueueConsumer } from "./declared/define-queue.ts";
 import { invalidArgument, messageOf } from "../errors.ts";
 import { declarationApplied, declarationFailed } from "../log/lines.ts";
 import type { Log } from "../log/logger.ts";
+import type { AppOptions } from "../http/app-options.ts";
+import type { SchedulesPart } from "../open/schedules/part.ts";
 import type { Open } from "../open/opening.ts";
 import type { Transport } from "../kernel/transport.ts";
 
@@ -14,9 +16,11 @@ import type { Transport } from "../kernel/transport.ts";
  */
 const CHECK_EVERY = 600_000;
 
-const STRICT =
-  'must not have order: "strict" without the option order: import { order } from "sluice-queue/order", and ' +
-  "sluice({ order })";
+const without = (what: string, part: string) =>
+  `must not have ${what} without the option ${part}: import { ${part} } from "sluice-queue/${part}", and sluice({ ${part} })`;
+
+/** The parts of a deployment that declarations need. */
+type PartsOfQueues = Pick<AppOptions, "order" | "schedules">;
 
 /** The declared queues among the checked consumers of a deployment. */
 export function declaredAmong(consumers: object): DeclaredQueue[] {
@@ -25,28 +29,32 @@ export function declaredAmong(consumers: object): DeclaredQueue[] {
 
 /** The declared queues of a deployment, whose settings and schedules its cron applies. */
 export class Declarations {
+  readonly #schedules: SchedulesPart | undefined;
   readonly #queues: ReadonlyMap<string, DeclaredQueue>;
   /** On the clock of `performance.now()`. */
   #checkAt = 0;
 
   /**
    * @param consumers those of the deployment, checked; the queues of declared ones are declared too
-   * @param hasOrder whether queues may be in strict order
+   * @param parts those of the deployment
    * @throws {SluiceError} `invalid_argument`; its path is that of the consumer, queue or schedule
    */
-  constructor(consumers: object, queues: readonly DeclaredQueue[], hasOrder: boolean) {
+  constructor(consumers: object, queues: readonly DeclaredQueue[], parts: PartsOfQueues) {
     const byName = new Map<string, DeclaredQueue>();
     for (const { queue, path } of declared(consumers, queues)) {
       if ((byName.get(queue.name) ?? queue) !== queue) {
         throw invalidArgument(path, `must not declare ${queue.name} a second time`);
       }
-      if (queue.settings.order === "strict" && !hasOrder) {
-        throw invalidArgument(path, STRICT);
+      if (queue.settings.order === "strict" && !parts.order) {
+        throw invalidArgument(path, without('order: "strict"', "order"));
       }
       byName.set(queue.name, queue);
-      checkSchedules(queue, `${queue.name}.`);
+      if (Object.keys(queue.schedules).length === 0) continue;
+      if (!parts.schedules) throw invalidArgument(path, without("schedules", "schedules"));
+      checkSchedules(queue, parts.schedules, `${queue.name}.`);
     }
     this.#queues = byName;
+    this.#schedules = parts.schedules;
   }
 
   /** The declared queues. */
@@ -89,11 +97,16 @@ export class Declarations {
     if (this.#queues.size === 0 || performance.now() < this.#checkAt) return;
     try {
       const changes = new Map<string, DeclaredChanges>();
-      const { applied, deferred, failed } = await applyQueues(transport, [...this.#queues.values()], {
-        prefix,
-        signal,
-        onChanges: (queue, its) => void changes.set(queue, its),
-      });
+      const { applied, deferred, failed } = await applyDeclared(
+        transport,
+        [...this.#queues.values()],
+        {
+          prefix,
+          signal,
+          onChanges: (queue, its) => void changes.set(queue, its),
+        },
+        { schedules: this.#schedules },
+      );
       for (const queue of applied) {
         const its = changes.get(queue) ?? {};
         log(declarationApplied(queue, its, takesAway(its)));

@@ -4,6 +4,7 @@ import type { Part } from "../http/parts.ts";
 import { debounce } from "../features/debounce/index.ts";
 import { invalidArgument } from "../errors.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
+import { schedules } from "../open/schedules/index.ts";
 import { order } from "../open/order/index.ts";
 import type { DashboardOptions, PartsOnDemand } from "./optional-parts.ts";
 
@@ -27,6 +28,7 @@ export const onDemand: PartsOnDemand = {
   operations: orLoad(async () => (await import("../http/operations/index.ts")).operations),
   docs: orLoad(async () => (await import("../http/docs/index.ts")).docs),
   deepSweep: orLoad(async () => (await import("../open/deep-sweep/index.ts")).deepSweep),
+  schedules: orOwn(schedules),
   order: orOwn(order),
   debounce: orOwn(debounce),
   flows: orOwn(flows),

@@ -3,10 +3,12 @@ import type { AppOptions } from "../http/app-options.ts";
 import type { Authorize } from "../http/dashboard/authorize.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import type { Operations } from "../http/operations/operations.ts";
+import { schedulesOf } from "../http/operations/schedules-of.ts";
 import type { Docs } from "../http/docs/docs.ts";
 import type { DebouncePart } from "../features/debounce/index.ts";
 import type { FlowsPart } from "../http/flows/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
+import type { SchedulesPart } from "../open/schedules/part.ts";
 import type { Order } from "../open/order/index.ts";
 
 /** Options of the dashboard. */
@@ -42,6 +44,11 @@ export interface PartOptions {
    */
   readonly deepSweep?: boolean | DeepSweep | undefined;
   /**
+   * Whether queues may have schedules. `true`, or give their code, from `sluice-queue/schedules`.
+   * @default true; in a Worker they come with `operations` and `dashboard`, or are given
+   */
+  readonly schedules?: boolean | SchedulesPart | undefined;
+  /**
    * Whether queues may be in strict order. `true` loads its code at their first use; or give it, from
    * `sluice-queue/order`.
    * @default true; in a Worker it must be given
@@ -63,7 +70,7 @@ export interface PartOptions {
 
 type Parts = Pick<
   AppOptions,
-  "dashboard" | "operations" | "docs" | "deepSweep" | "order" | "debounce" | "flows"
+  "dashboard" | "operations" | "docs" | "deepSweep" | "schedules" | "order" | "debounce" | "flows"
 >;
 
 /** Makes each part of what is given in its option: what is `true` is loaded at its first use. */
@@ -90,9 +97,12 @@ export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | un
       `must be its code on this platform: import { ${name} } from "sluice-queue/${entry}"`,
     );
   };
+  const dashboard = part("dashboard", false);
+  const operations = part("operations");
   return {
-    dashboard: part("dashboard", false),
-    operations: part("operations"),
+    dashboard,
+    operations,
+    schedules: part("schedules") ?? schedulesOf({ operations, dashboard }),
     docs: part("docs"),
     deepSweep: part("deepSweep"),
     order: part("order"),

@@ -105,6 +105,7 @@ export const SERVICE_OPTIONS = [
   "operations",
   "docs",
   "deepSweep",
+  "schedules",
   "order",
   "debounce",
   "flows",

@@ -58,12 +58,20 @@ export class Service<Env extends object = Environment> {
     this.#setup = setup;
     const { wakeSecrets, prefix } = setup.config;
     this.#wakeVerifier = wakeSecrets.length === 0 ? undefined : new WakeVerifier(wakeSecrets);
-    const { transport, tracing, stores } = setup;
+    const { transport, tracing, stores, parts } = setup;
     const { coalesce } = platform;
     const definitionOf = (queue: string) => this.definitionOf(queue);
     const context: ServiceContext<Env> = {
       setup,
-      ofQueues: { transport, prefix, coalesce, tracing, offload: stores.of, definitionOf },
+      ofQueues: {
+        transport,
+        prefix,
+        coalesce,
+        tracing,
+        offload: stores.of,
+        definitionOf,
+        schedules: parts.schedules,
+      },
       inOwnContext: platform.inOwnContext ?? ownContext(),
       newDrains: this.newDrains,
       onOpen: missingConsumerWarning(setup),

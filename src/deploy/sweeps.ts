@@ -67,11 +67,7 @@ export class Sweeps<Env extends object> {
         onDeadLetter: toolsIn(invocation).onDeadLetter,
         signal: this.#closing,
       };
-      const done = await plainSweep(
-        drains.counted(setup.transport),
-        options,
-        sweepPartsWith(setup.parts.flows),
-      );
+      const done = await plainSweep(drains.counted(setup.transport), options, sweepPartsWith(setup.parts));
       giveBack?.();
       if (queue === undefined) keepRunning(this.after(timeLeft(), drains));
       return done;

@@ -1,6 +1,7 @@
 import type { Duration } from "../kernel/options/duration.ts";
 import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Tracing } from "../features/tracing/types.ts";
+import type { SchedulesPart } from "../open/schedules/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 import type { Order } from "../open/order/index.ts";
 import type { DebouncePart } from "../features/debounce/index.ts";
@@ -145,6 +146,12 @@ export interface AppOptions {
    */
   readonly deepSweep?: Part<DeepSweep> | undefined;
   /**
+   * The schedules of `sluice-queue/schedules`.
+   * @default those that come with `operations`, unless that is a function; without them, a sweep reports a queue whose
+   *   schedules are due as failed
+   */
+  readonly schedules?: SchedulesPart | undefined;
+  /**
    * The strict order of `sluice-queue/order`, for queues in strict order.
    * @default none: requests to such a queue are refused with `newer_schema`
    */
@@ -184,6 +191,7 @@ export const APP_OPTIONS = [
   "operations",
   "docs",
   "deepSweep",
+  "schedules",
   "order",
   "debounce",
   "flows",

@@ -17,6 +17,7 @@ import { optionsOfRequests } from "./options-of-requests.ts";
 import type { FlowRoutes, FlowsPart } from "./flows/part.ts";
 import { loadRoutes } from "./load-routes.ts";
 import type { Operations } from "./operations/operations.ts";
+import { schedulesOf } from "./operations/schedules-of.ts";
 import { checkPart, isOff, type Part } from "./parts.ts";
 import { problems } from "./problems/codes.ts";
 import { requestFailed } from "../log/lines.ts";
@@ -56,7 +57,7 @@ export function createApp(options: AppOptions): App {
   const { tokens, cronSecret, cronIsRequest, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
-  const { dashboard, operations, docs, deepSweep, order, debounce, flows, ...given } = withPrefix(
+  const { dashboard, operations, docs, deepSweep, order, debounce, flows, ...apart } = withPrefix(
     options.transport,
     ofRequests,
   );
@@ -64,9 +65,12 @@ export function createApp(options: AppOptions): App {
   checkPart(operations, "operations", "mount");
   checkPart(docs, "docs", "page");
   checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
+  checkPart(apart.schedules, "schedules", "sweepPart");
   checkPart(order, "order", "linked");
   checkPart(debounce, "debounce", "withDebounce");
   checkPart(flows, "flows", "linked");
+  const schedules = apart.schedules ?? schedulesOf({ operations, dashboard });
+  const given = { ...apart, schedules };
   const link = (to: Transport) => linkedIfNeeded({ order, flows }, to);
   const ofQueues = { ...given, transport: link(given.transport) };
   const { transport, prefix, offload, tracing } = ofQueues;
@@ -139,9 +143,10 @@ export function createApp(options: AppOptions): App {
       hasDashboard: dashboard !== undefined,
       hasCronSecret: cronIsRequest ? ofTokens.hasCronSecret : undefined,
       deepSweep,
+      schedules,
       hasOrder: order !== undefined,
       debounce,
-      sweepParts: sweepPartsWith(flows),
+      sweepParts: sweepPartsWith({ schedules, flows }),
     };
 
     // First, because it answers all of its paths itself, each with its own headers.

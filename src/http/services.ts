@@ -4,6 +4,7 @@ import type { OpeningOptions, OpenQueue } from "../open/opening.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { Offload } from "../features/offload/types.ts";
+import type { SchedulesPart } from "../open/schedules/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 import type { DebouncePart } from "../features/debounce/index.ts";
 import type { Grants } from "./auth/authenticator.ts";
@@ -53,6 +54,8 @@ export interface Services {
   readonly hasCronSecret: boolean | undefined;
   /** Undefined if it is off. */
   readonly deepSweep: Part<DeepSweep> | undefined;
+  /** Undefined if they are off. */
+  readonly schedules: SchedulesPart | undefined;
   /** Whether queues in strict order can be declared. */
   readonly hasOrder: boolean;
   /** Undefined if it is off. */

@@ -53,80 +53,22 @@ import { $DV } from "./parts/remaining.gen.ts";
 import { $DW, $FS } from "./parts/places-left.gen.ts";
 import { $DX, $EH } from "./parts/exceeds-max-pending.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KK, $KL, $KM } from "./parts/begin-nodes.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
 
-const $KK = `local function KK(a,b,c)
-local d,e,f=false,{},{}
-for j=c+1,#b,3 do
-local k,l,m=unpack(b,j,j+2)
-if l=='~'then
-FK(a,'HSET tasks',k,m)
-elseif l=='~l'then
-local n,o=string.match(k,'^(~F:[^ ]+) (.*)$')
-local p=redis.call('HGET',a.keys.tasks,n)
-if p and not string.find(','..p..',',','..o..',',1,true)then
-FK(a,'HSET tasks',k,m)
-FK(a,'HSET tasks',n,p..','..o)
-end
-elseif string.sub(l,1,1)=='~'then
-if l=='~x'then
-FK(a,'HSET tasks',k,m)
-end
-FK(a,'ZADD expiry',KM,k)
-else
-local n='2;'..AH(a.now)..m
-local o=GL(n,nil)
-f[#f+1]={id=k,edges=l,fixed=n,task=o}
-AK(e,l==''and o or nil)
-end
-end
-CS(a,e)
-for j,k in ipairs(f)do
-local l,m,n=k.id,k.task,k.edges
-FK(a,'HSET tasks',l,k.fixed)
-BZ(a,'enqueued',l)
-local o=tonumber(GG(k.fixed).flow_delay or 0)
-m.flow_delay=o>0 and AH(o)or nil
-if n~=''then
-local p,q=string.gsub(n,'[cer]','')
-m.edges=AH(q)..',0,'..n
-FK(a,'ZADD delayed',KP(m),l)
-FK(a,'HSET tasks','.'..l,GO(m,''))
-elseif o>0 then
-FK(a,'ZADD delayed',HH(m,a.now+o),l)
-FK(a,'HSET tasks','.'..l,GO(m,''))
-else
-X(a,l,m,'back')
-FK(a,'HSET tasks','.'..l,GO(m,''))
-d=true
-end
-end
-return#f,d
-end
-`;
-const $KL = `local function KL(a,b,c,d)
-FK(a,'HSET tasks','~nodes',AH(tonumber(c or 0)+d))
-FR(a)
-local e=FS(a,{['~stats']=b,['~nodes']=c})
-if not e then
-FT(a)
-end
-return e
-end
-`;
 export const addFlow: Script = {
   name: "addFlow",
   get source() {
@@ -154,29 +96,23 @@ if q[7]and string.sub(p,1,1)~='~'then
 ${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FY}${$GC_}${$GD_}${$GE_}${$GG_}${$GJ_}${$GL_}local r=GL(q[7],redis.call('HGET',f,'.'..p))
 return{'ok',0,r.producer_token==j and 1 or 0}
 end
-local r={}
-${$AK}for v=m+1,#l,3 do
-AK(r,l[v+1]=='~s'and l[v]or nil)
-end
-${$AG}${$AP}for v,w in ipairs(AP('ZMSCORE',g,r))do
-if not w then
+${$AK}${$AG}${$AP}${$KL}if not KL(g,l,m)then
 return{'lost'}
 end
-end
-${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FY}${$HH}${$KM}${$KN}${$KP}${$KE}${$CS_}${$X_}${$KK}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GJ_}${$GL_}${$GO_}local s,t=KK(o,l,m)
-local u={['~ghosts']=q[4],['~dropped']=q[5]}
+${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FY}${$HH}${$KN}${$KO}${$KQ}${$KE}${$CS_}${$X_}${$KK}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GJ_}${$GL_}${$GO_}local r,s=KK(o,l,m)
+local t={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
-${$FL}${$DV}${$DW}${$DX}${$EH}if k=='1'and DX(o.settings,n,u,EH(o))then
+${$FL}${$DV}${$DW}${$DX}${$EH}if k=='1'and DX(o.settings,n,t,EH(o))then
 return{'full'}
 end
-${$AF}${$AM}${$AA}${$AL}${$CO}${$CR}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$FS}${$GW}${$HJ_}${$AE_}${$KL}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}local v=KL(o,q[2],q[6],s)
-if v then
-return v
+${$AF}${$AM}${$AA}${$AL}${$CO}${$CR}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FV}${$FW}${$HJ}${$FS}${$GW}${$HJ_}${$AE_}${$KM}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}local u=KM(o,q[2],q[6],r)
+if u then
+return u
 end
-${$JO}${$JP}${$JR}${$JQ}${$JT}local w=i~=''and t and JT(f,{q[3],q[1]},o.now,i)
-return{'ok',w and 1 or 0,2}
+${$JO}${$JP}${$JR}${$JQ}${$JT}local v=i~=''and s and JT(f,{q[3],q[1]},o.now,i)
+return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "2132d392a5cfdec17f979676d4e25b9fd35ccd51",
-  keyLockingSha1: "f446c4aaea1b5aea0f644891547153985367195d",
+  sha1: "e0a7e4e6244071d4b1f89bfd0f45b9fd9538183b",
+  keyLockingSha1: "1ae0964a7fde05e0904adcb1a50908b4e193856a",
 };

@@ -51,14 +51,14 @@ import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
@@ -111,13 +111,13 @@ AM(aa,'ghosts',1)
 s=s+1
 end
 end
-${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KM}${$KN}${$KP}${$X_}${$HJ_}${$KO}${$KR}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
+${$AF}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CU}${$CV}${$CW}${$X}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KN}${$KO}${$KQ}${$X_}${$HJ_}${$KP}${$KS}${$HJ__}${$GM_}${$GO_}for ac=4,#m do
 local ad,ae=m[ac],v[ac]
 if k~=''and ae.node_kind then
 if not GU(ae)then
 ae.cancelled=ae.cancelled=='a'and'a'or k
 FK(o,'HSET tasks','.'..ad,GO(ae,x[ac]))
-FK(o,'ZADD expiry',KM,l)
+FK(o,'ZADD expiry',KN,l)
 end
 elseif not ae.state then
 r[4]=r[4]+1
@@ -147,12 +147,12 @@ redis.call('ZADD',u[ae].place,u[ae].score,ae)
 end
 return z
 end
-for ad,ae in ipairs(KR.outbox)do
+for ad,ae in ipairs(KS.outbox)do
 r[#r+1]=ae
 end
 return r
 `;
   },
-  sha1: "f86c291dafabb85d9a9143135214916a8f55bc4e",
-  keyLockingSha1: "44c4b31c4f2c8c1c388828cdf955b76058931c30",
+  sha1: "42b9b5250ba5c2810147ba3f684bd6dcc6c145d6",
+  keyLockingSha1: "50e4c32035a856e1c159ec4943885b5e2bc4559c",
 };

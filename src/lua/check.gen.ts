@@ -57,8 +57,8 @@ import { $IG, $IH, $II, $IJ, $IK, $IG_ } from "./parts/settings.gen.ts";
 import { $IL, $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IQ_, $IT_ } from "./parts/repair-group-settings.gen.ts";
 import { $IU, $IV, $IW, $IX, $IX_ } from "./parts/pairs.gen.ts";
 import { $IY, $IZ, $JA, $JB, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
@@ -225,7 +225,7 @@ end
 end
 return true
 end
-${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$AF}${$GM}${$GN}${$GO}${$GR}${$CF}${$CD}${$CI}${$AL}${$CP}${$CR}${$AQ}${$GH}${$CQ}${$CS}${$HF}${$FY}${$FZ}${$JY}${$HH}${$FV}${$FW}${$JW}${$DH}${$DJ}${$DK}${$DM}${$DN}${$GU}${$HO}${$HP}${$HQ}${$HS}${$HT}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$JD}${$IS}${$IT}${$IU}${$IV}${$IW}${$JC}${$IX}${$JF}${$JG}${$JH}${$KM}${$KN}${$KP}${$JI}${$JJ}${$JK}${$JL}${$JM}${$KE}${$DN_}${$CS_}${$IG_}${$KF}${$KG}${$IX_}${$JH_}${$JI_}${$IQ_}${$IT_}${$KH}${$KI}${$KJ}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function ak()
+${$GB}${$CZ}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$AF}${$GM}${$GN}${$GO}${$GR}${$CF}${$CD}${$CI}${$AL}${$CP}${$CR}${$AQ}${$GH}${$CQ}${$CS}${$HF}${$FY}${$FZ}${$JY}${$HH}${$FV}${$FW}${$JW}${$DH}${$DJ}${$DK}${$DM}${$DN}${$GU}${$HO}${$HP}${$HQ}${$HS}${$HT}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$JD}${$IS}${$IT}${$IU}${$IV}${$IW}${$JC}${$IX}${$JF}${$JG}${$JH}${$KN}${$KO}${$KQ}${$JI}${$JJ}${$JK}${$JL}${$JM}${$KE}${$DN_}${$CS_}${$IG_}${$KF}${$KG}${$IX_}${$JH_}${$JI_}${$IQ_}${$IT_}${$KH}${$KI}${$KJ}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function ak()
 local al={}
 for ap,aq in ipairs(IW)do
 al[aq]=w.seen.tasks[aq]
@@ -316,6 +316,6 @@ end
 return{'valid',ae,al}
 `;
   },
-  sha1: "d32ab18ab4701c418640e65a03732f357da73c71",
-  keyLockingSha1: "83faa8cfbf54cf48b85021cc8ed4539469a731ee",
+  sha1: "de099ddcd0fdee66461df7a3d93e63f036a019c6",
+  keyLockingSha1: "e208bdf2c65b770414fa422e2b11bf1d079e77b3",
 };

@@ -12,7 +12,7 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 
@@ -25,7 +25,7 @@ local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV
 ${$AH}${$AI}${$AJ}local f,g,h,i=AJ(c),{},{},{}
-${$KO}local j=d==''and AH(f+KO)
+${$KP}local j=d==''and AH(f+KP)
 for n=3,#e do
 g[#g+1]='.'..e[n]
 end
@@ -42,6 +42,6 @@ AN('ZADD',b,i)
 return{'ok'}
 `;
   },
-  sha1: "244bb4100aeee89c254ce4b90bbb078e26d36a7d",
-  keyLockingSha1: "67f1d619b645d4270c5beda78ed70e10d430e3f5",
+  sha1: "100d26b935cc54df1f30c38dd6dce2c88b805ec9",
+  keyLockingSha1: "1654dc73b18a966feb06504034f27d337129684c",
 };

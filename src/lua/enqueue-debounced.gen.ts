@@ -65,26 +65,26 @@ import { $DY, $DZ, $EB, $EC, $ED, $EE, $EF, $GT, $EG, $JU } from "./parts/enqueu
 import { $GW } from "./parts/settlement.gen.ts";
 import { $GI } from "./parts/without-payload.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GH_ } from "./parts/has-payload-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KS, $KT, $KU, $KW } from "./parts/key-fields.gen.ts";
-import { $KV, $KX, $KY, $KZ, $LA, $LC, $LD } from "./parts/outcomes.gen.ts";
-import { $LB } from "./parts/leave-to-owner.gen.ts";
-import { $LE, $LF, $LG, $LH } from "./parts/find-task.gen.ts";
+import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
+import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
+import { $LC } from "./parts/leave-to-owner.gen.ts";
+import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
 
 export const enqueueDebounced: Script = {
   name: "enqueueDebounced",
@@ -113,17 +113,17 @@ local u=1000
 local v=1048576
 local w=3600000
 ${$AV}local x=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KS}${$KT}${$KY}local y,z=KY(x,i,'~D:'..p,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KT}${$KU}${$KZ}local y,z=KZ(x,i,'~D:'..p,l,m,n,o,k)
 if not y then
 return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$KM}${$KN}${$KP}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KV}${$KX}${$KZ}${$LC}local ad,ae,af=LC(y,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$KN}${$KO}${$KQ}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KW}${$KY}${$LA}${$LD}local ad,ae,af=LD(y,j)
 if ad then
 return ad
 end
-${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LE}local ag,ah=LE(y,ab.id,ab.enqueued_at or'')
+${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LF}local ag,ah=LF(y,ab.id,ab.enqueued_at or'')
 if ah then
 return ah
 elseif ag and ag.has_begun then
@@ -153,42 +153,42 @@ math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
 ak=math.max(ak,ac)
 end
 if s=='first'then
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}LG(y,ag,ag.fixed,ak)
-${$DH}${$KU}${$KW}${$LA}return LA(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LG}${$LH}LH(y,ag,ag.fixed,ak)
+${$DH}${$KV}${$KX}${$LB}return LB(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
 ab.payloads=nil
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}${$LH}LG(y,ag,LH(ag,aa.fixed),ak)
-${$DH}${$KU}${$KW}${$LA}return LA(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LG}${$LH}${$LI}LH(y,ag,LI(ag,aa.fixed),ak)
+${$DH}${$KV}${$KX}${$LB}return LB(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
 end
 local al,am=ai()
 if al then
 ab.payloads=AH(am)
 ak=am<u and ak or ac
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}LG(y,ag,al,ak)
-${$DH}${$KU}${$KW}${$LA}return LA(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LG}${$LH}LH(y,ag,al,ak)
+${$DH}${$KV}${$KX}${$LB}return LB(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
 end
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}LG(y,ag,ag.fixed,ac)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LG}${$LH}LH(y,ag,ag.fixed,ac)
 end
 if k=='?'then
-${$LB}return LB(y)
+${$LC}return LC(y)
 elseif af and t=='2'then
 return{'seal',''}
 elseif af then
-${$DH}${$KU}${$KW}${$LA}return LA(y,j,'d',l,0,ac+w)
+${$DH}${$KV}${$KX}${$LB}return LB(y,j,'d',l,0,ac+w)
 end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LD}local ak=LD(y,ae,0)
+${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LE}local ak=LE(y,ae,0)
 if ak then
 return ak
 end
 ab.payloads=s=='all'and'1'or nil
-${$DH}${$KU}${$KW}${$LA}return LA(y,j,nil,l,aa.due,aa.due+w)
+${$DH}${$KV}${$KX}${$LB}return LB(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "95ea558870d424081687f8c70d625057f021bf8b",
-  keyLockingSha1: "8d5950483f12f5c448a43639ada1cc01da34432a",
+  sha1: "762fb49582bf89f3bec16ec26d9149db94e3e46b",
+  keyLockingSha1: "a1d1897c28c6b3558a940d3377b96abcb1f7e1df",
 };

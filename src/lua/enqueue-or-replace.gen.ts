@@ -64,25 +64,25 @@ import { $DX, $EH } from "./parts/exceeds-max-pending.gen.ts";
 import { $DY, $DZ, $EB, $EC, $ED, $EE, $EF, $GT, $EG, $JU } from "./parts/enqueue-fields.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GH_ } from "./parts/has-payload-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KS, $KT, $KU, $KW } from "./parts/key-fields.gen.ts";
-import { $KV, $KX, $KY, $KZ, $LA, $LC, $LD } from "./parts/outcomes.gen.ts";
-import { $LE, $LF, $LG, $LH } from "./parts/find-task.gen.ts";
+import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
+import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
+import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -103,34 +103,34 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 ${$AV}local p=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KS}${$KT}${$KY}local q,r=KY(p,i,'~I:'..l,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KT}${$KU}${$KZ}local q,r=KZ(p,i,'~I:'..l,l,m,n,o,k)
 if not q then
 return r
 end
 local s,t=q.draft,q.plan.now
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$KM}${$KN}${$KP}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KV}${$KX}${$KZ}${$LC}local u,v,w=LC(q,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$KN}${$KO}${$KQ}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KW}${$KY}${$LA}${$LD}local u,v,w=LD(q,j)
 if u then
 return u
 elseif k=='?'and not w then
 return{'unknown'}
 elseif w then
-${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LE}local x,y=LE(q,l,nil)
+${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LF}local x,y=LF(q,l,nil)
 if y then
 return y
 elseif not x or x.has_begun then
-${$DH}${$KU}${$KW}${$LA}return LA(q,j,'d',l,0,t)
+${$DH}${$KV}${$KX}${$LB}return LB(q,j,'d',l,0,t)
 end
 local z=x.due>t
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}${$LH}LG(q,x,LH(x,s.fixed),s.due)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LG}${$LH}${$LI}LH(q,x,LI(x,s.fixed),s.due)
 local aa,ab=q.plan,z and s.due<=t and 1 or 0
 ${$DV}${$DW}${$DX}if DX(aa.settings,p,q.stored,ab)then
 return{'full'}
 end
-${$DH}${$KU}${$KW}${$LA}return LA(q,j,'r',l,s.due,t)
+${$DH}${$KV}${$KX}${$LB}return LB(q,j,'r',l,s.due,t)
 end
-${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LD}return LD(q,v,0)or KZ(q,j,'created',l,s.due)
+${$GL}${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$GL_}${$LE}return LE(q,v,0)or LA(q,j,'created',l,s.due)
 `;
   },
-  sha1: "68a768d588780701e497b8647a638a4c7cc319f0",
-  keyLockingSha1: "abb3f30971a03e0533a1299afdbd3b03e6f1adb0",
+  sha1: "ceedb0e777076894eabf37e075f351abab0d6007",
+  keyLockingSha1: "0eeeca8ad1d9234a07dbc1c91d43742f934748c7",
 };

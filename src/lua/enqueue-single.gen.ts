@@ -64,31 +64,31 @@ import { $DX, $EH } from "./parts/exceeds-max-pending.gen.ts";
 import { $DY, $DZ, $EB, $EC, $ED, $EE, $EF, $GT, $EG, $JU } from "./parts/enqueue-fields.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AB_ } from "./parts/refund-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $EG_ } from "./parts/begin-task-later.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
 import { $GH_ } from "./parts/has-payload-later.gen.ts";
 import { $GL_ } from "./parts/parse-with-later.gen.ts";
-import { $KS, $KT, $KU, $KW } from "./parts/key-fields.gen.ts";
-import { $KV, $KX, $KY, $KZ, $LA, $LC, $LD } from "./parts/outcomes.gen.ts";
-import { $LB } from "./parts/leave-to-owner.gen.ts";
-import { $LE, $LF, $LG, $LH } from "./parts/find-task.gen.ts";
+import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
+import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
+import { $LC } from "./parts/leave-to-owner.gen.ts";
+import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
 
-const $LI = `local function LI(a,b)
+const $LJ = `local function LJ(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=GB.working then
-LF(a,b)
+LG(a,b)
 HJ(c,d,e,'','rejected','cancelled')
 Z(c)
 elseif not e.cancel_requested then
@@ -123,16 +123,16 @@ local r=ARGV[10]
 local s=ARGV[11]
 local t=604800000
 ${$AV}local u=AV(a,b,c,d,nil,e,f,g,h)
-${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KS}${$KT}${$KY}local v,w=KY(u,i,'~S:'..p,l,m,n,o,k)
+${$DG}${$AH}${$CZ}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$FN}${$FO}${$DI}${$DL}${$FP}${$FJ}${$FK}${$U}${$V}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AI}${$AP}${$CN}${$CQ}${$CS}${$FY}${$FZ}${$DY}${$DZ}${$EB}${$KE}${$FP_}${$CS_}${$GC_}${$GE_}${$GA_}${$GG_}${$KT}${$KU}${$KZ}local v,w=KZ(u,i,'~S:'..p,l,m,n,o,k)
 if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$KM}${$KN}${$KP}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KV}${$KX}${$KZ}${$LC}local aa,ab,ac=LC(v,j)
+${$GB}${$GD}${$GJ}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$JO}${$JP}${$JR}${$EC}${$ED}${$EE}${$EF}${$FS}${$GW}${$KN}${$KO}${$KQ}${$JQ}${$JU}${$X_}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GJ_}${$GO_}${$KW}${$KY}${$LA}${$LD}local aa,ab,ac=LD(v,j)
 if aa then
 return aa
 end
-${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LE}local ad,ae=LE(v,y.id,y.enqueued_at or'')
+${$GL}${$AQ}${$GH}${$GU}${$GH_}${$GL_}${$LF}local ad,ae=LF(v,y.id,y.enqueued_at or'')
 if ae then
 return ae
 elseif ad and ad.has_begun and(q=='waiting'or r=='replace')then
@@ -142,30 +142,30 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LF}${$LG}${$LH}LG(v,ad,LH(ad,x.fixed),x.due)
-${$DH}${$KU}${$KW}${$LA}return LA(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GR}${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$GT}${$AB_}${$LG}${$LH}${$LI}LH(v,ad,LI(ad,x.fixed),x.due)
+${$DH}${$KV}${$KX}${$LB}return LB(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
-${$DH}${$KU}${$KW}${$LA}return LA(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
+${$DH}${$KV}${$KX}${$LB}return LB(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
 return{'seal',''}
 elseif ac then
-${$DH}${$KU}${$KW}${$LA}return LA(v,j,'d',l,0,z+t)
+${$DH}${$KV}${$KX}${$LB}return LB(v,j,'d',l,0,z+t)
 elseif ad and r=='cancel'then
 if ad.task.state==GB.waiting and ad.due<=z then
 af=1
 end
-${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$AB_}${$LF}${$LI}LI(v,ad)
+${$Y}${$Z}${$DB}${$AB}${$DD}${$DE}${$DF}${$AB_}${$LG}${$LJ}LJ(v,ad)
 end
 if k=='?'then
-${$LB}return LB(v)
+${$LC}return LC(v)
 end
-${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LD}local ag=LD(v,ab,af)
+${$GR}${$DV}${$DW}${$DX}${$GT}${$EG}${$EH}${$EG_}${$LE}local ag=LE(v,ab,af)
 if ag then
 return ag
 end
-${$DH}${$KU}${$KW}${$LA}return LA(v,j,nil,l,x.due,math.max(z,x.due)+t)
+${$DH}${$KV}${$KX}${$LB}return LB(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "4449bd97592198471087b71308d135be29516c7f",
-  keyLockingSha1: "6b5046c756c258a8039c8a529f8c6870cccafa89",
+  sha1: "95295c6ff48f564b8ad5f11dde178a158c15e44c",
+  keyLockingSha1: "346f88ca1caf0fd5aeaca62f088d9d627ccd2bfa",
 };

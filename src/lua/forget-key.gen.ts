@@ -13,7 +13,7 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $DH } from "./parts/format-named.gen.ts";
 import { $GA_ } from "./parts/newer-later.gen.ts";
-import { $KS, $KT, $KU, $KW } from "./parts/key-fields.gen.ts";
+import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
 
 export const forgetKey: Script = {
   name: "forgetKey",
@@ -29,24 +29,24 @@ local k=redis.call('HMGET',a,unpack(j))
 ${$GA}${$GA_}if GA(k[1])or GA(k[2])or GA(k[3])then
 return{'newer_schema'}
 end
-${$DG}${$KS}${$KT}local l=KT(k[1])
+${$DG}${$KT}${$KU}local l=KU(k[1])
 local m=string.match(l.calls,' '..string.gsub(e,'%-','%%-')..'=f(%d)')
 if m then
 return{'ok',tonumber(m)}
 end
-${$AK}${$AF}${$AL}${$DH}${$KU}for q,r in ipairs(j)do
-local s=KT(k[q])
+${$AK}${$AF}${$AL}${$DH}${$KV}for q,r in ipairs(j)do
+local s=KU(k[q])
 if s.id~=''or s.used then
 g=1
 end
 if q>1 and k[q]then
-AK(h,r,KU({id='',calls=s.calls}))
+AK(h,r,KV({id='',calls=s.calls}))
 AK(i,AH(f+AF),r)
 end
 end
 local n={id='',calls=l.calls}
-${$KW}KW(n,e,'f',AH(g),64000)
-AK(h,j[1],KU(n))
+${$KX}KX(n,e,'f',AH(g),64000)
+AK(h,j[1],KV(n))
 AK(i,AH(f+AF),j[1])
 ${$AS}${$AU}local o=AU(a,h)
 if o then
@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "798824e3da3b50b0a2b8e41882a221a1905dde31",
-  keyLockingSha1: "fcc5f92ad189429c695d2f7c1af9f1958f9f3b2c",
+  sha1: "f4842c53e23864f347c1d768c526c3306488ec00",
+  keyLockingSha1: "c75e7ac36db1686ce88cff56fc0e363ab83d4da4",
 };

@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DG } from "./parts/parse-named.gen.ts";
 import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $I, $KQ } from "./parts/zset-of-state.gen.ts";
+import { $I, $KR } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $GA } from "./parts/newer.gen.ts";
@@ -22,7 +22,7 @@ import { $GH } from "./parts/has-payload.gen.ts";
 import { $CQ } from "./parts/parse-clock.gen.ts";
 import { $FY } from "./parts/first-line.gen.ts";
 import { $GI } from "./parts/without-payload.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -228,10 +228,10 @@ end
 end
 return ap
 end
-${$K}${$KM}${$KN}${$KQ}local function an(ao,ap)
+${$K}${$KN}${$KO}${$KR}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KQ(i)
+aq,ar=KR(i)
 end
 local function as(at)
 if o=='1'then
@@ -284,6 +284,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "919b2795e69ecfc92d4d941331816f3d8b89da5f",
-  keyLockingSha1: "f54cc42da1817d343421aa457765e0bec6c52d54",
+  sha1: "adfb7af02c1bba3163fd71340225f55da09b273f",
+  keyLockingSha1: "80318bece29c9da29ca30cf19a64d63fe99b7b54",
 };

@@ -64,16 +64,16 @@ import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
 import { $HO, $HP, $HQ, $HT, $HV, $HW, $HX, $HZ, $IB, $JF, $JG, $JH, $JI, $JJ, $JK, $JL, $JM, $KG, $JH_, $JI_ } from "./parts/rare.gen.ts";
 import { $HY, $IA, $IC, $JD, $JC } from "./parts/set-aside.gen.ts";
 import { $ID } from "./parts/write-repairs.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JN } from "./parts/repair-entries.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -147,7 +147,7 @@ local ac=z.state==GB.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and HZ(p,x)
 end
-${$GC}${$GG}${$GL}${$FP}${$HD}${$AF}${$BZ}${$GR}${$Y}${$Z}${$CL}${$AA}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$GW}${$GU}${$HP}${$HT}${$HY}${$IA}${$IB}${$IC}${$ID}${$JD}${$JC}${$JF}${$JG}${$JH}${$KM}${$KN}${$KP}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$HI_}${$HJ_}${$AE_}${$KF}${$KG}${$JH_}${$JI_}${$KO}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GH_}${$GL_}local x=JN(p,v,w)
+${$GC}${$GG}${$GL}${$FP}${$HD}${$AF}${$BZ}${$GR}${$Y}${$Z}${$CL}${$AA}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$FW}${$HJ}${$HL}${$GW}${$GU}${$HP}${$HT}${$HY}${$IA}${$IB}${$IC}${$ID}${$JD}${$JC}${$JF}${$JG}${$JH}${$KN}${$KO}${$KQ}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$HI_}${$HJ_}${$AE_}${$KF}${$KG}${$JH_}${$JI_}${$KP}${$KS}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GG_}${$GH_}${$GL_}local x=JN(p,v,w)
 if x then
 return x
 end
@@ -160,6 +160,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "24223fa33e3a43cdab6c1911c4dcacef910ef0e8",
-  keyLockingSha1: "cc5670b430327c6fb25f2ee42f7b27903b316a14",
+  sha1: "711be8c20802f4470f52f70ae6a62b5c5da29a0d",
+  keyLockingSha1: "a332b023bcace68dd07a288bb19e5bee455f2122",
 };

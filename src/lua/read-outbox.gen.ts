@@ -34,11 +34,11 @@ import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
 import { $GU } from "./parts/has-ended.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
 
@@ -48,21 +48,21 @@ export const readOutbox: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-${$KM}local d=redis.call('ZRANGE',b,KM,'+inf','BYSCORE','LIMIT','0',c)
+${$KN}local d=redis.call('ZRANGE',b,KN,'+inf','BYSCORE','LIMIT','0',c)
 local e,f={'~nodes'},{'ok'}
 for j,k in ipairs(d)do
 e[#e+1]='.'..string.sub(k,4)
 end
 ${$AG}${$AP}local g=AP('HMGET',a,e)
 f[2]=tonumber(g[1]or 0)
-${$DG}${$GB}${$AH}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KN}${$KP}${$KE}${$CS_}${$X_}${$HJ_}${$KO}${$KR}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}for k,l in ipairs(d)do
+${$DG}${$GB}${$AH}${$CZ}${$AK}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$CG}${$CM}${$CP}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$KO}${$KQ}${$KE}${$CS_}${$X_}${$HJ_}${$KP}${$KS}${$HJ__}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}for k,l in ipairs(d)do
 AK(f,l)
 if string.find(l,' ',1,true)then
 AK(f,string.find(l,' !',1,true)and'cancel'or'field','')
 AK(f,'','')
 else
 local m,n=GJ(g[k+1]or nil)
-local o=GU(m)and KR.outcome_of(m)or'open'
+local o=GU(m)and KS.outcome_of(m)or'open'
 AK(f,'node',o)
 f[#f+1]=m.followers or' -'
 f[#f+1]=m.node_kind and string.match(n,'^j"(.*)"$')or string.sub(l,4)
@@ -71,6 +71,6 @@ end
 return f
 `;
   },
-  sha1: "d196cab0273c72fe75524b11a0501f325b98054f",
-  keyLockingSha1: "233a32a49c84127ceece94c3cad991d42810b5d6",
+  sha1: "3acb7cf486a2df679f458dbbf426e5c4dd304bc3",
+  keyLockingSha1: "6c4c463c9ff384224085c3bc8a81ea5d4c1cc370",
 };

@@ -72,17 +72,17 @@ import { $ID } from "./parts/write-repairs.gen.ts";
 import { $IE } from "./parts/blank.gen.ts";
 import { $IG, $IH, $II, $IJ, $IK, $IG_ } from "./parts/settings.gen.ts";
 import { $IL, $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IQ_, $IT_ } from "./parts/repair-group-settings.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JN } from "./parts/repair-entries.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
 import { $DN_ } from "./parts/format-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
 import { $KF } from "./parts/in-line.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -152,7 +152,7 @@ local z,aa=IT(q,y[2])
 r=aa
 return y[1],z
 end
-${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$GR}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$HJ}${$HL}${$GW}${$GU}${$HO}${$HP}${$HQ}${$HW}${$HX}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$KM}${$KN}${$KP}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$JH_}${$JI_}${$KO}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function y(z,aa)
+${$GB}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$FP}${$HD}${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$GR}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$CL}${$AA}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$HF}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$CA}${$FU}${$GV}${$HE}${$HG}${$HH}${$HI}${$FV}${$HJ}${$HL}${$GW}${$GU}${$HO}${$HP}${$HQ}${$HW}${$HX}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$JD}${$JC}${$JE}${$JF}${$JG}${$JH}${$KN}${$KO}${$KQ}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KF}${$JH_}${$JI_}${$KP}${$KS}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}local function y(z,aa)
 local ab,ac=HX(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -208,6 +208,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "060e50c28307b09ad7ed72af8ab7317b61fd0bea",
-  keyLockingSha1: "1ab143b56d4efbd9630e956540f1ec8f0bd6a609",
+  sha1: "4055aedc86c40d37a67857c41a33e928c6a166e0",
+  keyLockingSha1: "b9f9228236cec8574a23cfd6134fd6ebdcac67b5",
 };

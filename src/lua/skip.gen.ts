@@ -51,15 +51,15 @@ import { $FV } from "./parts/default-result-ttl.gen.ts";
 import { $FW } from "./parts/default-dead-ttl.gen.ts";
 import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
 import { $GW } from "./parts/settlement.gen.ts";
-import { $KM, $KN } from "./parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
+import { $KN, $KO } from "./parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
 import { $JQ } from "./parts/nobody-awake.gen.ts";
 import { $JT } from "./parts/record-wake.gen.ts";
 import { $KE } from "./parts/lines.gen.ts";
 import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "./parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KO } from "./parts/until-the-end.gen.ts";
+import { $KP } from "./parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
 import { $GE_ } from "./parts/texts-later.gen.ts";
@@ -93,7 +93,7 @@ end
 ${$AH}${$AI}${$AJ}i.now=AJ(f)
 ${$CZ}${$AK}${$FJ}${$FK}${$CE}${$CH}${$CK}${$DQ}${$DR}${$CL}${$CG}${$CM}${$CP}${$AG}${$AP}${$CN}${$CQ}${$CS}${$KE}${$CS_}CS(i,{m})
 local n=KE.leave_stopped(i,m,g)
-${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KM}${$KN}${$KP}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}local o=n and FT(i)
+${$AF}${$AM}${$BZ}${$GM}${$GN}${$GO}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CI}${$CJ}${$CT}${$CU}${$CV}${$CW}${$X}${$AA}${$AL}${$CO}${$CR}${$FL}${$AE}${$AN}${$AO}${$AS}${$AU}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KN}${$KO}${$KQ}${$X_}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}local o=n and FT(i)
 if o then
 return o
 end
@@ -102,6 +102,6 @@ ${$JO}${$JP}${$JR}${$JQ}${$JT}local q=p and JT(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "419c92f8c1d3b88e3d152d02c8ca28e966dbca50",
-  keyLockingSha1: "1dbacee4e9ee9e1a30d5e4b5d8e27ed82ee1c848",
+  sha1: "dfc31fe0da930703fc84dba3627762a3f0f29a3d",
+  keyLockingSha1: "cf28bdc71a62342aa82613484af261bcb22aa93e",
 };

@@ -1,6 +1,7 @@
 import { given } from "../pick.ts";
 import { queueName } from "../kernel/options/validation.ts";
-import { Schedules } from "./schedules.ts";
+import { requireSchedules, type SchedulesPart } from "./schedules/part.ts";
+import type { Schedules } from "./schedules/schedules.ts";
 import { notAQueue, type QueueDefinition, type QueueOrName } from "./definition.ts";
 import { Queue } from "./queue.ts";
 import type { QueueOptions } from "./options.ts";
@@ -12,6 +13,8 @@ export interface OpeningOptions extends Omit<QueueOptions, "schema" | "offload">
   readonly offload?: Offload | ((queue: QueueDefinition) => Offload | undefined) | undefined;
   /** Returns the declaration of a queue by its name, if it has one. @default no queue is declared */
   readonly definitionOf?: ((name: string) => QueueDefinition | undefined) | undefined;
+  /** The code of schedules. @default none: a call of `schedules()` throws `unsupported` */
+  readonly schedules?: SchedulesPart | undefined;
 }
 
 /** A queue with all of its options: those of the service, of its declaration, and of the caller. */
@@ -21,6 +24,7 @@ export interface OpenQueue<In = unknown, Out = In> {
   /** The options beside those of the declaration. */
   readonly options: Omit<QueueOptions, "schema">;
   queue(): Queue<In, Out>;
+  /** @throws {SluiceError} `unsupported` if the service has no schedules */
   schedules(): Schedules<In>;
 }
 
@@ -38,7 +42,7 @@ export type Open = <In = unknown, Out = In>(
  * Makes the function that opens the queues of a service. Nothing else there constructs queues, so an option that is
  * given here reaches all that works on a queue.
  */
-export function opening({ definitionOf, offload, ...shared }: OpeningOptions): Open {
+export function opening({ definitionOf, offload, schedules, ...shared }: OpeningOptions): Open {
   return <In, Out>(queue: QueueOrName<In, Out>, own: Partial<QueueOptions<In, Out>> = {}) => {
     const definition = definitionFor(queue, definitionOf);
     const name = queueName(definition.name);
@@ -49,7 +53,7 @@ export function opening({ definitionOf, offload, ...shared }: OpeningOptions): O
       definition,
       options,
       queue: () => new Queue<In, Out>(definition, options),
-      schedules: () => new Schedules<In>(definition, options),
+      schedules: () => requireSchedules(schedules).open<In>(definition, options),
     };
   };
 }

@@ -45,6 +45,7 @@ import {
   type WorkerForgotten,
   type WorkerPage,
 } from "../operate/workers.ts";
+import { configure } from "../lua/linked/configure.gen.ts";
 import { settingItem } from "../kernel/record/settings-record.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../kernel/options/types.ts";
 import { onlyOptions, REQUEST_OPTIONS } from "../kernel/options/validation.ts";
@@ -274,7 +275,12 @@ export class Operator {
    * @example await operator.pause({ for: "5m" })
    */
   async pause({ for: length, ...options }: PauseOptions & RequestOptions = {}): Promise<QueueSettings> {
-    return configureQueue(this.#queue, [settingItem("paused", pauseFor({ for: length }))], options);
+    return configureQueue(
+      this.#queue,
+      [settingItem("paused", pauseFor({ for: length }))],
+      options,
+      configure,
+    );
   }
 
   /**
@@ -283,7 +289,7 @@ export class Operator {
    * @throws {SluiceError}
    */
   async resume(options: RequestOptions = {}): Promise<QueueSettings> {
-    return configureQueue(this.#queue, [settingItem("paused", "")], options);
+    return configureQueue(this.#queue, [settingItem("paused", "")], options, configure);
   }
 
   /**
@@ -296,7 +302,7 @@ export class Operator {
    * @example await operator.configure({ maxPending: 10_000, rate: null })
    */
   async configure(changes: QueueChanges, options: RequestOptions = {}): Promise<QueueSettings> {
-    return configureQueue(this.#queue, queueChanges(changes), options);
+    return configureQueue(this.#queue, queueChanges(changes), options, configure);
   }
 
   /**
@@ -312,7 +318,7 @@ export class Operator {
     changes: GroupChanges,
     options: RequestOptions = {},
   ): Promise<GroupSettings> {
-    return configureGroup(this.#queue, name, changes, options);
+    return configureGroup(this.#queue, name, changes, options, configure);
   }
 
   /**

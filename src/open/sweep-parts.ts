@@ -6,6 +6,3 @@ import type { SweepPart } from "../sweep/part.ts";
 export const schedulesPart: SweepPart = (sweep) => schedulesWith(sweep, addsOfPartitions);
 
 export { partitionsPart };
-
-/** In their order: schedules add tasks, and partitions are kept after their queues were swept. */
-export const sweepParts: readonly SweepPart[] = [schedulesPart, partitionsPart];

@@ -1,12 +1,12 @@
 import { run } from "../kernel/call.ts";
 import type { Note } from "../kernel/note.ts";
 import { changeAll } from "../kernel/on-all.ts";
+import type { Script } from "../kernel/transport.ts";
 import type { Shard } from "../kernel/shard.ts";
 import type { RequestOptions } from "../kernel/options/types.ts";
 import { SHARED_LETTERS } from "../kernel/record/settings-record.ts";
 import { recordName } from "../kernel/options/validation.ts";
 import { configureScript, settingsScript } from "../kernel/scripts/settings-scripts.ts";
-import { configure } from "../lua/linked/configure.gen.ts";
 import { tokenOf } from "../kernel/call-token.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
 import {
@@ -28,11 +28,15 @@ export async function readQueueSettings(
   return queueSettings((await store.over(read, options)).settings);
 }
 
-/** Changes settings of the queue: see `Operator.configure`. */
+/**
+ * Changes settings of the queue: see `Operator.configure`.
+ * @param script the edition of it. The plain one refuses a queue in strict order, and must set none
+ */
 export async function configureQueue(
   queue: OperatedQueue,
   changes: readonly SettingItem[],
   options: RequestOptions,
+  script: Script = configureScript.script,
 ): Promise<QueueSettings> {
   const { store } = queue;
   const args = {
@@ -48,12 +52,7 @@ export async function configureQueue(
     const callOf = (shard: Shard) => {
       const note = shard.note();
       notes.push(note);
-      return shard.call(
-        { ...configureScript, script: configure },
-        args,
-        shard.place === 0 ? changes : unshared,
-        note,
-      );
+      return shard.call({ ...configureScript, script }, args, shard.place === 0 ? changes : unshared, note);
     };
     const changed = await changeAll(store, callOf, options);
     const settings = queueSettings(changed[0]?.reply.settings ?? {});
@@ -74,6 +73,7 @@ export async function configureGroup(
   name: string,
   changes: GroupChanges,
   options: RequestOptions,
+  script: Script,
 ): Promise<GroupSettings> {
   const { store } = queue;
   const args = {
@@ -85,12 +85,7 @@ export async function configureGroup(
   return store.over(async () => {
     // All shards get them, because the group may go to another one later.
     const callOf = (shard: Shard) =>
-      shard.call(
-        { ...configureScript, script: configure },
-        args,
-        items,
-        shard.isPart ? shard.note() : undefined,
-      );
+      shard.call({ ...configureScript, script }, args, items, shard.isPart ? shard.note() : undefined);
     const changed = await changeAll(store, callOf, options);
     const owner = await store.ownerOf(name, options);
     const { reply } = changed.find(({ shard }) => shard.place === owner.place) ?? {};

@@ -13,9 +13,10 @@ import type { Operator } from "../open/operator.ts";
 import type { ListedTask, ListTasksOptions } from "../operate/list-tasks.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Offload } from "../features/offload/types.ts";
-import type { Schedules } from "../open/schedules.ts";
+import type { Schedules } from "../open/schedules/schedules.ts";
 import { sweepWith } from "../open/sweep-with.ts";
-import { sweepParts } from "../open/sweep-parts.ts";
+import { schedules } from "../open/schedules/index.ts";
+import { sweepPartsWith } from "../open/swept-part.ts";
 import { notAQueue } from "../open/definition.ts";
 import type { Queue } from "../open/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
@@ -68,7 +69,7 @@ export class TestQueue<In = unknown, Out = In> {
 
   constructor(declared: DefinedQueue<In, Out>, options: TestQueueOptions) {
     onlyOptions(options, ["now"]);
-    checkSchedules(declared, "");
+    checkSchedules(declared, schedules, "");
     this.#declared = declared;
     this.#database = new TestDatabase(instantMs(options.now ?? Date.now(), "now", LAST_INSTANT));
     const { transport } = this.#database;
@@ -81,7 +82,7 @@ export class TestQueue<In = unknown, Out = In> {
     };
     const { offload } = declared.options;
     this.#offload = offload && storesInMemory()(offload);
-    const open = opening({ transport: this.transport, offload: this.#offload })(declared);
+    const open = opening({ transport: this.transport, offload: this.#offload, schedules })(declared);
     this.queue = open.queue();
     this.operator = operatorOf(open);
     this.schedules = open.schedules();
@@ -164,7 +165,7 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   async #sweep(): Promise<void> {
-    await sweepWith(sweepParts, this.transport, { offload: this.#offload });
+    await sweepWith(sweepPartsWith({ schedules }), this.transport, { offload: this.#offload });
   }
 
   /** Applies the declaration, before the first command. */

@@ -9,6 +9,7 @@ import {
   type QueueCounts,
   type TaskInfo,
 } from "../../src/index.ts";
+import { schedules } from "../../src/open/schedules/index.ts";
 import { order } from "../../src/open/order/index.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { QUEUE } from "../support/rig.ts";
@@ -45,6 +46,7 @@ export function deploymentOf(given: Given): ServiceOptions {
     logger,
     ...(given.dashboard && { dashboard }),
     ...(declaration.order && { order }),
+    ...(declaration.schedules && { schedules }),
     consumers: [declared.consumer((task) => handler(task), { concurrency })],
     async fetch(request, { queue }) {
       const { pathname } = new URL(request.url);

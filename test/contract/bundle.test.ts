@@ -53,12 +53,9 @@ test("a bundle has only the scripts that it can call", async () => {
 /** Code that a bundle has only if it is turned on. */
 const OPTIONAL = /\/dashboard\/|\/docs\/|\/repair\/deep-/;
 
-/**
- * The linked edition of the scripts, and what enqueues with a key need. Of `configure` there is only the linked edition:
- * it puts a queue in strict order.
- */
-const LINKED_OR_DEBOUNCE =
-  /\/linked\/(?!configure)|linked\.gen|features\/(?:order|debounce)\/|lua\/enqueue-(?:debounced|throttled)/;
+/** The linked edition of the scripts, and what enqueues with a key and schedules need. */
+const OF_PARTS =
+  /\/linked\/|linked\.gen|features\/(?:order|debounce|schedules)\/|lua\/enqueue-(?:debounced|throttled)/;
 
 /** The part of it that knows how to mount what it gets. */
 const MOUNTS = "src/http/dashboard/mount.ts";
@@ -116,7 +113,7 @@ test("a Worker has each optional part only if it is given them", async () => {
   const without = await filesOfWorker(`${worker} export default sluice();`);
   expect(without).toContain("src/http/app.ts");
   expect(without.filter((file) => OPTIONAL.test(file))).toEqual([MOUNTS]);
-  expect(without.filter((file) => LINKED_OR_DEBOUNCE.test(file))).toEqual([]);
+  expect(without.filter((file) => OF_PARTS.test(file))).toEqual([]);
   const docs = 'import { docs } from "./src/http/docs/index.ts";';
   const documented = await filesOfWorker(`${worker} ${docs} export default sluice({ docs });`);
   expect(documented).toContain("src/http/docs/openapi.gen.ts");

@@ -4,6 +4,7 @@ import { sluice as lambda } from "../../serverless/lambda.ts";
 import { sluice as netlify } from "../../serverless/netlify.ts";
 import { sluice as next } from "../../serverless/next.ts";
 import { serve } from "../../serverless/node.ts";
+import { schedules } from "../../src/open/schedules/index.ts";
 import { sluice as vercel } from "../../serverless/vercel.ts";
 import { defineQueue } from "../../src/index.ts";
 import { loose } from "../support/refusing.ts";
@@ -49,6 +50,7 @@ test("a deployment for Vercel Functions in a route of Next.js names the import t
 
 describe("what needs no environment is refused when sluice() is called", () => {
   const nightly = (schedule: object) => ({
+    schedules,
     queues: [defineQueue("reports", loose({ schedules: { nightly: { payload: null, ...schedule } } }))],
   });
   test.each<[string, options: object, message: string]>([

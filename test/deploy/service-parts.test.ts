@@ -7,6 +7,8 @@ import { operations } from "../../src/http/operations/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { debounce } from "../../src/features/debounce/index.ts";
 import { defineQueue } from "../../src/index.ts";
+import { dashboard } from "../../src/dashboard/index.ts";
+import { schedules } from "../../src/open/schedules/index.ts";
 import { order } from "../../src/open/order/index.ts";
 import { testDeployment } from "../../src/testing/index.ts";
 
@@ -62,13 +64,14 @@ test.each([
   ["docs", "docs"],
   ["operations", "operations"],
   ["deepSweep", "deep-sweep"],
+  ["schedules", "schedules"],
   ["order", "order"],
   ["debounce", "debounce"],
 ])("a Worker refuses %s: true, and names the import to write", (name, entry) => {
   // @ts-expect-error: it does not compile either.
   expect(() => cloudflare({ dashboard: true, docs: true, operations: true, deepSweep: true })).toThrow();
   // @ts-expect-error: nor these.
-  expect(() => cloudflare({ order: true, debounce: true })).toThrow();
+  expect(() => cloudflare({ schedules: true, order: true, debounce: true })).toThrow();
   expect(() => cloudflare({ [name]: true })).toThrow(`import { ${name} } from "sluice-queue/${entry}"`);
 });
 
@@ -110,6 +113,41 @@ describe("strict order and debounce", () => {
       );
       expect((await enqueued(test, {})).status).toBe(201);
     }
+  });
+});
+
+describe("schedules", () => {
+  const digest = defineQueue("digest", { schedules: { hourly: { every: "1h", payload: 1 } } });
+  let done = 0;
+  const consumers = [digest.consumer(() => void done++)];
+  test.each([
+    ["where bundles load code on demand", "vercel", {}],
+    ["in a Worker if their code is given", "cloudflare", { schedules }],
+    ["in a Worker with the routes of operators", "cloudflare", { operations }],
+    ["in a Worker with the dashboard", "cloudflare", { dashboard }],
+  ])("are on %s", async (_, platform, given) => {
+    done = 0;
+    await deployed(platform, { consumers, ...given }).advance("150m");
+    expect(done).toBe(2);
+  });
+
+  test("are refused without, with the import to write", async () => {
+    const why =
+      "consumers[0] must not have schedules without the option schedules: import { schedules } from";
+    expect(() => deployed("cloudflare", { consumers })).toThrow(why);
+    expect(() => deployed("vercel", { consumers, schedules: false })).toThrow(why);
+    const fetch: ServiceOptions["fetch"] = async (_, tools) => {
+      const put = () => tools.schedules("digest").put("hourly", { every: "1h", payload: 1 });
+      return Response.json(
+        String(
+          await Promise.resolve()
+            .then(put)
+            .catch((error: unknown) => error),
+        ),
+      );
+    };
+    const answer = await (await deployed("cloudflare", { fetch }).fetch("/own")).text();
+    expect(answer).toContain("schedules need the option schedules");
   });
 });
 

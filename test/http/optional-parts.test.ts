@@ -173,6 +173,26 @@ test("an app without the strict order sets none, and says what a queue in that o
   expect((await served.ask("POST", `${path}/tasks`, task)).status).toBe(201);
 });
 
+test("an app without schedules puts none, and its sweeps fail for queues whose schedules are due", async () => {
+  const operationsAlone = async () => operations;
+  const without = served.asking({ operations: operationsAlone });
+  const path = "/v1/queues/scheduled";
+  const daily = { every: "24h", payload: 1 };
+  for (const refused of [
+    await without("PUT", `${path}/schedules/daily`, { json: daily }),
+    await without("PUT", `${path}/declaration`, { json: { schedules: [{ name: "daily", ...daily }] } }),
+  ]) {
+    expectProblem(refused, "unsupported");
+    expect(refused.body.detail).toContain('import { schedules } from "sluice-queue/schedules"');
+  }
+  await served.ask("PUT", `${path}/schedules/daily`, { json: daily });
+  await served.transport.send([["ZADD", "sluice:queues", "1", "~scheduled"]]);
+  const failed = [{ queue: "scheduled", code: "unsupported" }];
+  expect((await without("POST", "/v1/sweep")).body).toMatchObject({ failed });
+  // The other app finds out that none is due.
+  expect((await served.ask("POST", "/v1/sweep")).body).toMatchObject({ failed: [] });
+});
+
 test("an app without debounce adds no task with one, and forgets no key", async () => {
   const ask = served.asking({ debounce: undefined });
   const path = "/v1/queues/debounced";
@@ -187,7 +207,7 @@ test("an app without debounce adds no task with one, and forgets no key", async 
   expect((await ask("POST", `${path}/tasks`, { json: { payload: 1 } })).status).toBe(201);
 });
 
-test.each(["docs", "deepSweep", "operations", "order", "debounce"])(
+test.each(["docs", "deepSweep", "operations", "schedules", "order", "debounce"])(
   "the option %s is refused if it is anything else",
   (name) => {
     for (const given of [true, "yes", {}, null])

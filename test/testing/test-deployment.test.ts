@@ -7,6 +7,7 @@ import * as next from "../../serverless/next.ts";
 import * as vercel from "../../serverless/vercel.ts";
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import type { MountedDeployment } from "../../serverless/node.ts";
+import { schedules } from "../../src/open/schedules/index.ts";
 import { defineQueue, NonRetryableError, type Task } from "../../src/index.ts";
 import { testDeployment, type TestDeployment } from "../../src/testing/index.ts";
 import { consoleLines, quietFailures } from "../support/console-lines.ts";
@@ -27,6 +28,7 @@ const first = defineQueue<string>("first");
 
 const sent: string[] = [];
 const options: ServiceOptions<Env> = {
+  schedules,
   consumers: [
     emails.consumer(({ payload, attempt }, { GREETING }: Env) => {
       if (payload.to === "down") throw new Error(`no answer ${attempt}`);

@@ -45,6 +45,7 @@ export async function openDatabase(config: Config, env: Variables, signal: Abort
     wake,
     deepSweep: onDemand.deepSweep(true),
     operations: onDemand.operations(true),
+    schedules: onDemand.schedules(true),
     order: onDemand.order(true),
     debounce: onDemand.debounce(true),
     flows: onDemand.flows(true),

@@ -2,6 +2,8 @@ import { configureQueue, readQueueSettings } from "../../operate/configure.ts";
 import { operatedQueue } from "../../open/operated-store.ts";
 import { opened } from "../../open/options.ts";
 import { errorAt, messageOf, newerSchema, SluiceError } from "../../errors.ts";
+import { schedules } from "../../open/schedules/index.ts";
+import type { SchedulesPart } from "../../open/schedules/part.ts";
 import { opening } from "../../open/opening.ts";
 import { pick } from "../../pick.ts";
 import { decodeValue } from "../../kernel/record/codec.ts";
@@ -12,8 +14,9 @@ import { type QueueChanges, queueChanges } from "../../operate/settings.ts";
 import { declarePartitions } from "../../features/partitions/operate.ts";
 import { exchangeByName, type ShardReplies } from "../../features/partitions/stored-maps.ts";
 import { declareScript } from "../../operate/operate-scripts.ts";
+import { configure } from "../../lua/linked/configure.gen.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import { type Transport, withPrefix } from "../../kernel/transport.ts";
+import { type Script, type Transport, withPrefix } from "../../kernel/transport.ts";
 import { DEFAULT_OPTIONS } from "../../kernel/options/default-options.ts";
 import { encodeChecked } from "../../kernel/enqueue/schema.ts";
 import { encrypted } from "../../features/encryption/index.ts";
@@ -42,6 +45,16 @@ export interface ApplyReport {
   readonly failed: readonly { readonly queue: string; readonly code: string; readonly message: string }[];
 }
 
+/** What declarations are applied with. */
+interface Means {
+  /** Changes settings. @default the plain edition, which sets no strict order, unless the transport brings the linked one */
+  readonly script?: Script | undefined;
+  /** The code of schedules, if they are on. */
+  readonly schedules: SchedulesPart | undefined;
+}
+
+type Applying = ApplyOptions & Means;
+
 /** The field of `tasks` that holds what was applied last. */
 const FIELD = "~declared";
 
@@ -54,13 +67,25 @@ const FIELD = "~declared";
  * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the report
  * @example await applyQueues(upstash(env), [emails, reports]);
  */
-export async function applyQueues(
+export function applyQueues(
   transport: Transport,
   queues: readonly DeclaredQueue[],
   given: ApplyOptions = {},
 ): Promise<ApplyReport> {
+  return applyDeclared(transport, queues, given, { script: configure, schedules });
+}
+
+/**
+ * Does what `applyQueues` does, for deployments.
+ */
+export async function applyDeclared(
+  transport: Transport,
+  queues: readonly DeclaredQueue[],
+  given: ApplyOptions,
+  means: Means,
+): Promise<ApplyReport> {
   onlyOptions(given, ["prefix", "signal", "onChanges", "now"]);
-  const options = withPrefix(transport, given);
+  const options: Applying = { ...withPrefix(transport, given), ...means };
   const applied: string[] = [];
   const deferred: string[] = [];
   const failed: ApplyReport["failed"][number][] = [];
@@ -106,7 +131,7 @@ async function apply(
   transport: Transport,
   queue: DeclaredQueue,
   stored: string,
-  options: ApplyOptions,
+  options: Applying,
 ): Promise<"applied" | "unchanged" | "deferred"> {
   const { name, schedules } = queue;
   const settings = settingsOf(queue);
@@ -175,11 +200,11 @@ async function write(
   transport: Transport,
   queue: DeclaredQueue,
   before: Names,
-  { prefix, signal, now, onChanges }: ApplyOptions,
+  { prefix, signal, now, onChanges, script, schedules: part }: Applying,
   changed: DeclaredChanges,
 ): Promise<void> {
   const { name, partitions, settings, schedules, options } = queue;
-  const open = opening({ transport, prefix, now })(queue);
+  const open = opening({ transport, prefix, now, schedules: part })(queue);
   // Before the settings, whose limits are spread over the partitions.
   if (partitions !== undefined || before.settings.includes("partitions")) {
     await declarePartitions({ name, prefix, transport, now, signal }, partitions ?? 1);
@@ -195,11 +220,13 @@ async function write(
     const own = operatedQueue(opened(open.definition, open.options));
     const items = queueChanges(changes);
     const from = onChanges && (await readQueueSettings(own, { signal }));
-    const to = await configureQueue(own, items, { signal });
+    const to = await configureQueue(own, items, { signal }, script);
     changed.settings = from && changedSettings(changes, from, to);
   }
+  const removed = before.schedules.filter((one) => !Object.hasOwn(schedules, one));
+  if (removed.length + Object.keys(schedules).length === 0) return;
   const timetable = open.schedules();
-  for (const schedule of before.schedules.filter((one) => !Object.hasOwn(schedules, one))) {
+  for (const schedule of removed) {
     const { ok } = await timetable.remove(schedule, { signal });
     if (ok) changed.removed = [...(changed.removed ?? []), schedule];
   }

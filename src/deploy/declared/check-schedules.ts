@@ -1,5 +1,5 @@
 import { checkedAt, invalidArgument } from "../../errors.ts";
-import { calendarOf, checkedSchedule } from "../../features/schedules/index.ts";
+import type { SchedulesPart } from "../../open/schedules/part.ts";
 import { checkOrder } from "./checked-order.ts";
 import { encodePayload } from "../../kernel/record/codec.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
@@ -7,11 +7,13 @@ import type { DeclaredQueue } from "./define-queue.ts";
 /**
  * Checks the recurrences and payloads of a declared queue's schedules. The schema of the queue, which may answer later,
  * checks payloads when they are applied.
+ * @param part the code of schedules
  * @param at prefix of the paths in errors, such as `emails.`
  * @throws {SluiceError} `invalid_argument`, or `too_large`; its path begins with that of the schedule
  */
 export function checkSchedules(
   queue: Pick<DeclaredQueue, "name" | "options" | "schedules" | "settings">,
+  part: SchedulesPart,
   at: string,
 ): void {
   const { schedules } = queue;
@@ -20,11 +22,9 @@ export function checkSchedules(
     if (typeof schedule !== "object" || schedule === null) throw invalidArgument(path, "must be an object");
     checkOrder(queue, schedule, `${path}.`);
     const occurs = checkedAt(`${path}.`, () => {
-      const { recurrence } = checkedSchedule(schedule, "");
+      const occursFromNowOn = part.occurs(schedule);
       encodePayload(schedule.payload, "payload");
-      if ("every" in recurrence) return true;
-      // In any time zone an expression has no time for the same reason, such as 31 February.
-      return calendarOf({ ...recurrence, timeZone: "UTC" }).firstFrom(0) !== undefined;
+      return occursFromNowOn;
     });
     if (!occurs) throw invalidArgument(path, "must occur at least once from now on");
   }

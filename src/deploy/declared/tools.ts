@@ -1,5 +1,5 @@
 import type { Environment } from "../../environment.ts";
-import type { Schedules } from "../../open/schedules.ts";
+import type { Schedules } from "../../open/schedules/schedules.ts";
 import type { QueueOrName } from "../../open/definition.ts";
 import type { Queue } from "../../open/queue.ts";
 import type { QueueOptions } from "../../open/options.ts";

@@ -94,9 +94,13 @@ export async function addPlan<Q>(
   const cancelsAt = onFailure === "cancel" ? home : undefined;
   const from = { flow, token, root: ROOT, number, rootPlace: home, home, cancelsAt };
   const { rootEdges, pieces } = writeNodes({ ...from, nodes, edges, batch, places, records });
-  const layout = layoutFields(flow, ROOT, addedNodes({ nodes, edges }, places, home));
+  const layout = layoutFields(flow, ROOT, addedNodes({ nodes, edges, batch }, places, home));
   const front: NodeItem[] = [
-    { id: rootOf(flow), edges: rootEdges, record: `;t=${token};F=${flow};J=j${cancelsText(cancelsAt)}\n` },
+    {
+      id: rootOf(flow),
+      edges: rootEdges,
+      record: `;t=${token};F=${flow};J=j;H=${home}${cancelsText(cancelsAt)}\n`,
+    },
     { id: layoutField(flow), edges: "~", record: layout.map(({ name }) => name).join(",") },
     ...layout.map(({ field, text }) => ({ id: field, edges: "~", record: text })),
   ];

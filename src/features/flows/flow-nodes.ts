@@ -77,7 +77,7 @@ export function writeNodes(given: NodesToWrite): WrittenNodes {
     if (shard === rootPlace) return [];
     const edge = (counts.get(rootPlace) as number) + [...counts.keys()].indexOf(shard) - 1;
     const followed = followersText(shard, new Map([[rootPlace, [`${root}.${edge}`]]]), home);
-    const record = `${front};B=${followed};J=j\n`;
+    const record = `${front};B=${followed};J=j;H=${home}\n`;
     return [{ id: nodeId(flow, root), edges: "e".repeat(counts.get(shard) as number), record }];
   }
 

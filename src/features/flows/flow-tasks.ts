@@ -117,7 +117,7 @@ function recordOf({ when, front, payload }: Item, path: string) {
 
 /** The nodes as the layout of their flow has them. */
 export function addedNodes<Q>(
-  { nodes, edges }: FlowPlan<Q>,
+  { nodes, edges, batch }: FlowPlan<Q>,
   places: readonly string[],
   home: string,
 ): AddedNodes {
@@ -129,6 +129,7 @@ export function addedNodes<Q>(
     refs: nodes.map(({ ref }) => ref),
     joins: kindsOf("join"),
     gates: kindsOf("gate"),
+    batch,
     edges: nodes.map((_, node) => edgesText(edgesBefore(edges, node))),
   };
 }

@@ -31,6 +31,8 @@ export interface NodesToSend<T> {
   readonly token: string;
   /** What goes in front of the nodes in that partition: the first one is the join. */
   readonly front: readonly NodeItem[];
+  /** Pieces that other partitions get before that. @default none */
+  readonly first?: readonly NodesOfShard[] | undefined;
   /** As `writeNodes` returns them. */
   readonly pieces: readonly (readonly NodesOfShard[])[];
   /** The call that records them, with those of its own partition if there are few. */
@@ -59,16 +61,16 @@ interface LaterPiece {
  * @throws {SluiceError} a fault of the transport
  */
 export async function sendNodes<T extends Recorded>(
-  { from, targets, token, front, pieces, record }: NodesToSend<T>,
+  { from, targets, token, front, first = [], pieces, record }: NodesToSend<T>,
   signal: AbortSignal | undefined,
 ): Promise<T & { readonly wakes: ReadonlySet<string> }> {
   const { transport } = from.queue;
   const root = front[0]?.id as string;
   const isSmall = pieces.length === 1;
   // A small flow begins in its home at once.
-  const own = isSmall ? pieces[0]?.find(({ shard }) => shard === from.name)?.items : undefined;
-  const later = pieces
-    .flat()
+  const own =
+    isSmall && first.length === 0 ? pieces[0]?.find(({ shard }) => shard === from.name)?.items : undefined;
+  const later = [...first, ...pieces.flat()]
     .filter(({ items }) => items !== own)
     .map(({ shard, items }, i): LaterPiece => {
       const text = pieceText({ token, items });

@@ -12984,6 +12984,8 @@ export const openapi: OpenApiDocument = {
                     "turn_wrong",
                     "worker_wrong",
                     "schedule_broken",
+                    "edge_open",
+                    "flow_broken",
                     "control_broken"
                   ],
                   "type": "string"
@@ -13325,7 +13327,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not supported here",
           "status": 501,
           "code": "unsupported",
-          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which."
+          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, schedules, strict order, flows or debounce, because its option is off. `detail` says which."
         }
       },
       "redis_unauthorized": {
@@ -13690,7 +13692,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unsupported": {
-        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which.",
+        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, schedules, strict order, flows or debounce, because its option is off. `detail` says which.",
         "content": {
           "application/problem+json": {
             "schema": {

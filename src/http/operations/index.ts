@@ -1,3 +1,4 @@
+import { schedules } from "../../open/schedules/index.ts";
 import { declarationRoutes } from "../routes/declaration.ts";
 import { diagnosticsRoutes } from "../routes/diagnostics.ts";
 import { groupRoutes } from "../routes/groups.ts";
@@ -34,6 +35,7 @@ const routes = [
  * @example createApp({ transport, tokens, operations })
  */
 export const operations: Operations = {
+  schedules,
   mount(app, services) {
     for (const add of routes) add(app, services);
   },

@@ -117,7 +117,7 @@ export const problems = {
     status: 501,
     title: "Not supported here",
     meaning:
-      "The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, strict order, flows or debounce, because its option is off. `detail` says which.",
+      "The server has no events, because its connection to Redis cannot subscribe to a channel; or no deep sweep, schedules, strict order, flows or debounce, because its option is off. `detail` says which.",
   },
   redis_unauthorized: {
     status: 502,

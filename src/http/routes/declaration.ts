@@ -6,7 +6,7 @@ import { encodePayload } from "../../kernel/record/codec.ts";
 import { checkedSchedule, type NewSchedule, writeTask } from "../../features/schedules/index.ts";
 import { invalid } from "../problems/problem.ts";
 import { readBody, requestOptions } from "../request/read.ts";
-import { requireOrder } from "../request/strict-order.ts";
+import { requireOrder, requireSchedules } from "../request/required-parts.ts";
 import type { App, Services } from "../services.ts";
 import type * as replies from "../response-schemas/declaration.ts";
 import { reply } from "../responses/reply.ts";
@@ -22,6 +22,7 @@ export function declarationRoutes(app: App, services: Services): void {
     const body = await readBody(c, services, schemas.declaration);
     const { settings = {}, partitions, schedules = [], defaults } = body;
     requireOrder(services, settings);
+    if (schedules.length > 0) requireSchedules(services);
     const declared = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
     checkedAt("settings.", () => checkDeclaration(declared));
     checkedAt("defaults.", () => checkDeclaration({ ...defaults }));

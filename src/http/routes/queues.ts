@@ -2,7 +2,7 @@ import { operatorOf } from "../../open/operator.ts";
 import { countQueues, type CountedQueue } from "../../operate/count-queues.ts";
 import { listQueues } from "../../sweep/registry.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
-import { requireOrder } from "../request/strict-order.ts";
+import { requireOrder } from "../request/required-parts.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/queues.ts";

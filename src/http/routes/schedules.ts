@@ -5,6 +5,7 @@ import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/schedules.ts";
 import type { enqueued } from "../response-schemas/tasks.ts";
+import { requireSchedules } from "../request/required-parts.ts";
 import { reply } from "../responses/reply.ts";
 import * as schemas from "../request-schemas/schedules.ts";
 import { fieldOf, hidePayloads } from "../responses/task-reply.ts";
@@ -14,7 +15,10 @@ const path = "/v1/queues/:queue/schedules";
 /** The schedules of a queue. */
 export function scheduleRoutes(app: App, services: Services): void {
   const { allow } = services;
-  const schedules = (c: RequestContext) => c.get("open").schedules();
+  const schedules = (c: RequestContext) => {
+    requireSchedules(services);
+    return c.get("open").schedules();
+  };
 
   app.get(path, allow("view"), async (c) => {
     const page = readQuery(c, schemas.schedulesQuery);

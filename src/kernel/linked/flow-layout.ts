@@ -21,6 +21,8 @@ export interface AddedNodes {
   /** The places of joins, and of gates. All others are tasks. */
   readonly joins: readonly number[];
   readonly gates: readonly number[];
+  /** Of a batch: the place of the join that its callbacks wait for. */
+  readonly batch?: number | undefined;
   /** What each node waits for, such as `c0,e3-7`: a letter of {@link EDGE_KINDS}, and places of nodes. */
   readonly edges: readonly string[];
   /** Of those that were added later: the number of the node that waits for them, and what it waits for. */
@@ -73,8 +75,24 @@ export function layoutFields(flow: string, root: string, added: AddedNodes) {
 
 const fieldOf = (flow: string, name: string) => `${layoutField(flow)} ${name}`;
 
+/** Nodes by the numbers of the joins behind them: {@link ROOT}, and those of nodes that were added later. */
+export type Plans = ReadonlyMap<string, AddedNodes>;
+
 /** Reads the layout of a flow; undefined if the flow is not known. One request, or one more for each 4 MB. */
 export async function readLayout(home: Shard, flow: string, options: SendOptions = {}) {
+  const read = await readPlans(home, flow, options);
+  return read && layoutOf(flow, read.names, read.plans);
+}
+
+/**
+ * Reads what {@link readLayout} puts together. Nodes of which a field is missing are left out: they are still being
+ * added.
+ */
+export async function readPlans(
+  home: Shard,
+  flow: string,
+  options: SendOptions = {},
+): Promise<{ readonly names: readonly string[]; readonly plans: Plans } | undefined> {
   const { transport } = home.queue;
   const head = commandCall(["HGET", home.keys.tasks, layoutField(flow)], (reply) => reply as string | null);
   const list = await run(transport, head, options);
@@ -90,22 +108,26 @@ export async function readLayout(home: Shard, flow: string, options: SendOptions
     for (const [i, text] of (await run(transport, read, options)).entries())
       if (text !== null) texts.set(slice[i] as string, text);
   }
-  return layoutOf(flow, names, texts);
+  return { names, plans: plansOf(texts) };
 }
 
-/** Puts a layout together. Nodes of which a field is missing are left out: they are still being added. */
-export function layoutOf(
-  flow: string,
-  names: readonly string[],
-  texts: ReadonlyMap<string, string>,
-): FlowLayout {
+/** Puts the fields of a layout together, by their names. */
+export function plansOf(texts: ReadonlyMap<string, string>): Plans {
   const plans = new Map<string, AddedNodes>();
-  for (const name of names) {
+  for (const name of texts.keys()) {
     const [root = "", part, count] = name.split(".");
     if (part !== "0") continue;
     const all = Array.from({ length: Number(count) }, (_, i) => texts.get(`${root}.${i}.${count}`));
     if (!all.includes(undefined)) plans.set(root, JSON.parse(all.join("")) as AddedNodes);
   }
+  return plans;
+}
+
+/** The number of a node, in its id. */
+export const numberOf = (root: string, place: number) => (root === ROOT ? "" : root) + String(place);
+
+/** Puts a layout together. */
+export function layoutOf(flow: string, names: readonly string[], plans: Plans): FlowLayout {
   const inFront = new Map<string, string[]>();
   for (const [root, { front }] of plans) {
     if (!front) continue;
@@ -126,7 +148,7 @@ export function layoutOf(
     const places: number[] = [];
     const shards = plan.runs.flatMap(([shard, count]) => Array<number>(count).fill(shard));
     for (const [i, ref] of refs.entries()) {
-      const number = root === ROOT ? String(i) : root + String(i);
+      const number = numberOf(root, i);
       const after = readEdges(edges[i] as string, places);
       for (const other of inFront.get(number) ?? []) after.push(...add(other));
       const shard = plan.shards[shards[i] as number] as string;
@@ -144,12 +166,17 @@ export function layoutOf(
   return { nodes, roots, fields: [layoutField(flow), ...names.map((name) => fieldOf(flow, name))] };
 }
 
-function readEdges(text: string, places: readonly number[]): LayoutEdge[] {
+const readEdges = (text: string, places: readonly number[]): LayoutEdge[] =>
+  readRuns(text).flatMap(({ letter, first, last }) =>
+    places.slice(first, last + 1).map((from) => ({ from, on: EDGE_KINDS[letter] })),
+  );
+
+/** What a node waits for: runs of edges of one kind, to nodes behind each other. */
+export function readRuns(text: string): { letter: Letter; first: number; last: number }[] {
   if (text === "") return [];
-  return text.split(",").flatMap((run) => {
-    const [first, last = first] = run.slice(1).split("-").map(Number);
-    const on = EDGE_KINDS[run[0] as Letter];
-    return places.slice(first, (last as number) + 1).map((from) => ({ from, on }));
+  return text.split(",").map((run) => {
+    const [first = 0, last = first] = run.slice(1).split("-").map(Number);
+    return { letter: run[0] as Letter, first, last };
   });
 }
 

@@ -1,4 +1,5 @@
 /** The scripts by which partitions notify each other what has become of the tasks of a flow. */
+import { addBefore } from "../../lua/add-before.gen.ts";
 import { addFlow } from "../../lua/add-flow.gen.ts";
 import { cancelNodes } from "../../lua/cancel-nodes.gen.ts";
 import { endFlow } from "../../lua/end-flow.gen.ts";
@@ -50,6 +51,20 @@ export const addFlowScript = {
 
 /** Whose call has added nodes: others are of another flow with that id. */
 const ADDED_BY = ["others", "copy", "this"] as const;
+
+export const addBeforeScript = {
+  script: addBefore,
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry"],
+  args: ["testNow", "wake", "flow", "front", "edge", "behind"],
+  each: ["id", "edges", "record"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("addBefore", reply);
+    const status = reader.status("ok", "full", "lost", "not_blocked", "ended");
+    if (status !== "ok") return { status, wake: false, by: "others" } as const;
+    const wake = reader.integer() === 1;
+    return { status, wake, by: ADDED_BY[reader.integer()] ?? "others" } as const;
+  },
+} as const satisfies Binding;
 
 export const stageFlowScript = {
   script: stageFlow,

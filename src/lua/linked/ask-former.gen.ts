@@ -7,14 +7,14 @@ import { $FX, $GP, $GQ, $CB, $HJ } from "../parts/history.gen.ts";
 import { $FV } from "../parts/default-result-ttl.gen.ts";
 import { $FW } from "../parts/default-dead-ttl.gen.ts";
 import { $GW } from "../parts/settlement.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
 import { $EG_ } from "../parts/begin-task-later.gen.ts";
-import { $KO } from "../parts/until-the-end.gen.ts";
+import { $KP } from "../parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -27,8 +27,8 @@ export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GC_}${$GE_}${$GG_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FP_}${$GA_}${source.slice(2887, 4692)}${$GD_}${$GM_}${$GO_}${$GS_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CG}${source.slice(5728, 7822)}${$KE}${$CS_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EG_}${$GJ_}${$GL_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FX}${$GP}${$GQ}${$CB}${source.slice(17454, 19972)}${$FV}${$FW}${$HJ}${source.slice(19972, 20520)}${$GW}${$KM}${$KN}${$KP}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${source.slice(20520, 20537)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GC_}${$GE_}${$GG_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FP_}${$GA_}${source.slice(2887, 4692)}${$GD_}${$GM_}${$GO_}${$GS_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CG}${source.slice(5728, 7822)}${$KE}${$CS_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$X_}${$EG_}${$GJ_}${$GL_}${source.slice(14101, 15346)}${$AF}${source.slice(15346, 17454)}${$FX}${$GP}${$GQ}${$CB}${source.slice(17454, 19972)}${$FV}${$FW}${$HJ}${source.slice(19972, 20520)}${$GW}${$KN}${$KO}${$KQ}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${source.slice(20520, 20537)}`;
   },
-  sha1: "7adaf9fbf7ebcd054269e3485a73e18200bf043b",
-  keyLockingSha1: "3e9af3c2d4d6597f8a04d47ab21511bc3cebed74",
+  sha1: "2e29b7398f734f49c04b6f3c19f778e400537932",
+  keyLockingSha1: "0ad39ba33687fe6edf7642b90267ddb1a78bccbd",
 };

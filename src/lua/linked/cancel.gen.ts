@@ -7,14 +7,14 @@ import { $CG } from "../parts/read-score.gen.ts";
 import { $FY } from "../parts/first-line.gen.ts";
 import { $HH } from "../parts/score-when-due.gen.ts";
 import { $GW } from "../parts/settlement.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $AB_ } from "../parts/refund-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $KO } from "../parts/until-the-end.gen.ts";
+import { $KP } from "../parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -26,8 +26,8 @@ export const cancel: Script = {
   name: "cancel",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1341)}${$FP_}${$GA_}${source.slice(1341, 3256)}${$FY}${$GC_}${$GD_}${$GE_}${$GG_}${$GJ_}${$GL_}${source.slice(3256, 5107)}${$GM_}${$GO_}${source.slice(5107, 5267)}${source.slice(14202, 14291)}${source.slice(4340, 4427)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CJ}${source.slice(11568, 11622)}${source.slice(14565, 14647)}${source.slice(5534, 6173)}${source.slice(19944, 20270)}${$X}${source.slice(6173, 6555)}${$CG}${source.slice(6555, 8669)}${source.slice(12582, 12753)}${source.slice(8669, 8896)}${source.slice(12753, 14169)}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${source.slice(8896, 11414)}${$HH}${source.slice(17125, 17920)}${$GW}${$KM}${$KN}${$KP}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(11414, 11481)}${source.slice(14202, 14291)}${source.slice(4340, 4548)}${source.slice(14412, 14437)}${source.slice(19903, 19924)}${source.slice(11568, 11622)}${source.slice(5534, 6292)}${$CG}${source.slice(6648, 6753)}${source.slice(7207, 7290)}${source.slice(8386, 8400)}${source.slice(12582, 14169)}${$KE}${$CS_}${source.slice(14169, 14202)}${source.slice(14437, 15338)}${$AB_}${source.slice(15338, 15394)}${source.slice(3916, 3975)}${source.slice(15453, 15470)}${source.slice(15591, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4548, 5107)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19903)}${source.slice(19924, 19944)}${$CJ}${source.slice(14565, 14647)}${source.slice(19944, 20270)}${$X}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${$HH}${source.slice(17125, 17920)}${$GW}${$KM}${$KN}${$KP}${$X_}${$HJ_}${$KO}${$KR}${$HJ__}${$GM_}${$GO_}${source.slice(17920, 17956)}${source.slice(18201, 19544)}${source.slice(20270, 21605)}${source.slice(6292, 6648)}${source.slice(6753, 7207)}${source.slice(7290, 8386)}${source.slice(8400, 11414)}${$AE_}${$FI_}${$FT_}${source.slice(26525, 26608)}`;
+    return `${source.slice(0, 1341)}${$FP_}${$GA_}${source.slice(1341, 3256)}${$FY}${$GC_}${$GD_}${$GE_}${$GG_}${$GJ_}${$GL_}${source.slice(3256, 5107)}${$GM_}${$GO_}${source.slice(5107, 5267)}${source.slice(14202, 14291)}${source.slice(4340, 4427)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CJ}${source.slice(11568, 11622)}${source.slice(14565, 14647)}${source.slice(5534, 6173)}${source.slice(19944, 20270)}${$X}${source.slice(6173, 6555)}${$CG}${source.slice(6555, 8669)}${source.slice(12582, 12753)}${source.slice(8669, 8896)}${source.slice(12753, 14169)}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${source.slice(8896, 11414)}${$HH}${source.slice(17125, 17920)}${$GW}${$KN}${$KO}${$KQ}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(11414, 11481)}${source.slice(14202, 14291)}${source.slice(4340, 4548)}${source.slice(14412, 14437)}${source.slice(19903, 19924)}${source.slice(11568, 11622)}${source.slice(5534, 6292)}${$CG}${source.slice(6648, 6753)}${source.slice(7207, 7290)}${source.slice(8386, 8400)}${source.slice(12582, 14169)}${$KE}${$CS_}${source.slice(14169, 14202)}${source.slice(14437, 15338)}${$AB_}${source.slice(15338, 15394)}${source.slice(3916, 3975)}${source.slice(15453, 15470)}${source.slice(15591, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4548, 5107)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19903)}${source.slice(19924, 19944)}${$CJ}${source.slice(14565, 14647)}${source.slice(19944, 20270)}${$X}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${$HH}${source.slice(17125, 17920)}${$GW}${$KN}${$KO}${$KQ}${$X_}${$HJ_}${$KP}${$KS}${$HJ__}${$GM_}${$GO_}${source.slice(17920, 17956)}${source.slice(18201, 19544)}${source.slice(20270, 21605)}${source.slice(6292, 6648)}${source.slice(6753, 7207)}${source.slice(7290, 8386)}${source.slice(8400, 11414)}${$AE_}${$FI_}${$FT_}${source.slice(26525, 26608)}`;
   },
-  sha1: "346b3879d6281f7b10d0604b7e0f1bcb5ede8f22",
-  keyLockingSha1: "f57bd6eab3a8963c3d05c86239e60463de20e4f8",
+  sha1: "889992e0ff1cabde656de0323e3d0419f51611f2",
+  keyLockingSha1: "43bde68257d03a2e25499dff675de1512cd090de",
 };

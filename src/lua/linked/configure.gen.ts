@@ -14,13 +14,13 @@ import { $HH } from "../parts/score-when-due.gen.ts";
 import { $FV } from "../parts/default-result-ttl.gen.ts";
 import { $FW } from "../parts/default-dead-ttl.gen.ts";
 import { $GW } from "../parts/settlement.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $DN_ } from "../parts/format-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $KO } from "../parts/until-the-end.gen.ts";
+import { $KP } from "../parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
 import { $GA_ } from "../parts/newer-later.gen.ts";
@@ -30,8 +30,8 @@ export const configure: Script = {
   name: "configure",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1422)}${source.slice(7492, 7581)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(7581, 7606)}${source.slice(8096, 8117)}${source.slice(1509, 2321)}${$CG}${source.slice(2321, 4110)}${$KE}${$CS_}${source.slice(4110, 4281)}${$GA_}${source.slice(4281, 4531)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(4531, 4907)}${$DN_}${source.slice(4907, 6282)}${source.slice(1563, 1677)}${source.slice(6396, 6655)}${source.slice(6863, 8219)}${source.slice(1677, 2202)}${source.slice(8744, 10400)}${source.slice(2202, 2426)}${source.slice(2694, 3332)}${source.slice(11262, 11789)}${$GB}${$GE}${$GF}${$GD}${$GJ}${source.slice(16585, 16601)}${source.slice(11789, 11848)}${$BZ}${$GM}${$GN}${$GO}${$CJ}${source.slice(1509, 1563)}${$X}${source.slice(11848, 12111)}${$CG}${source.slice(12111, 12565)}${source.slice(2426, 2509)}${source.slice(12648, 13744)}${source.slice(2509, 2523)}${source.slice(13758, 14027)}${source.slice(2523, 2694)}${source.slice(3332, 4110)}${$FX}${$GP}${$GQ}${$CB}${source.slice(14027, 16545)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KM}${$KN}${$KP}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}${source.slice(16545, 16585)}${source.slice(16601, 16961)}`;
+    return `${source.slice(0, 1422)}${source.slice(7492, 7581)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(7581, 7606)}${source.slice(8096, 8117)}${source.slice(1509, 2321)}${$CG}${source.slice(2321, 4110)}${$KE}${$CS_}${source.slice(4110, 4281)}${$GA_}${source.slice(4281, 4531)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(4531, 4907)}${$DN_}${source.slice(4907, 6282)}${source.slice(1563, 1677)}${source.slice(6396, 6655)}${source.slice(6863, 8219)}${source.slice(1677, 2202)}${source.slice(8744, 10400)}${source.slice(2202, 2426)}${source.slice(2694, 3332)}${source.slice(11262, 11789)}${$GB}${$GE}${$GF}${$GD}${$GJ}${source.slice(16585, 16601)}${source.slice(11789, 11848)}${$BZ}${$GM}${$GN}${$GO}${$CJ}${source.slice(1509, 1563)}${$X}${source.slice(11848, 12111)}${$CG}${source.slice(12111, 12565)}${source.slice(2426, 2509)}${source.slice(12648, 13744)}${source.slice(2509, 2523)}${source.slice(13758, 14027)}${source.slice(2523, 2694)}${source.slice(3332, 4110)}${$FX}${$GP}${$GQ}${$CB}${source.slice(14027, 16545)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KN}${$KO}${$KQ}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}${source.slice(16545, 16585)}${source.slice(16601, 16961)}`;
   },
-  sha1: "94c4b43f7acf91baa8ff42b3db0ac37a1a3515bd",
-  keyLockingSha1: "86b77b2bf51bdc506b2c1c90ece1c0789c499c0d",
+  sha1: "d55a3240fd2abd476eb066bee4a4cd419d183332",
+  keyLockingSha1: "377f0d06421f22fcbc84ee87dace4b26552a8d59",
 };

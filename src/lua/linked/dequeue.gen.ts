@@ -2,15 +2,15 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $GW } from "../parts/settlement.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "../parts/wait-again-later.gen.ts";
 import { $AZ_, $BO_, $BM_ } from "../linked/parts.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $KO } from "../parts/until-the-end.gen.ts";
+import { $KP } from "../parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -23,8 +23,8 @@ export const dequeue: Script = {
   name: "dequeue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1604)}${$KM}${$BO_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16154)}${source.slice(866, 1072)}${source.slice(16360, 18006)}${source.slice(1664, 1950)}${source.slice(18292, 19906)}${source.slice(2297, 2308)}${source.slice(19917, 29139)}${source.slice(1950, 2018)}${source.slice(29207, 29585)}${source.slice(1072, 1487)}${source.slice(30000, 39301)}${source.slice(2308, 2684)}${source.slice(39677, 43190)}${$GW}${$KM}${$KN}${$KP}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AZ_}${$AE_}${$KO}${$BO_}${$KR}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${$BM_}${source.slice(43190, 43213)}`;
+    return `${source.slice(0, 1604)}${$KN}${$BO_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16154)}${source.slice(866, 1072)}${source.slice(16360, 18006)}${source.slice(1664, 1950)}${source.slice(18292, 19906)}${source.slice(2297, 2308)}${source.slice(19917, 29139)}${source.slice(1950, 2018)}${source.slice(29207, 29585)}${source.slice(1072, 1487)}${source.slice(30000, 39301)}${source.slice(2308, 2684)}${source.slice(39677, 43190)}${$GW}${$KN}${$KO}${$KQ}${$KE}${$FP_}${$CS_}${$X_}${$HI_}${$HJ_}${$AZ_}${$AE_}${$KP}${$BO_}${$KS}${$FI_}${$HJ__}${$HI__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${$BM_}${source.slice(43190, 43213)}`;
   },
-  sha1: "2c21d5bc78150a16a65042761968404d26b61b4b",
-  keyLockingSha1: "9eff2f29705dfd729eb955ae5b0704425e275186",
+  sha1: "1769abe47899a5da22c443c7a0115ed3e543d312",
+  keyLockingSha1: "55e319a822d51c5c215a25d45d16cc002b5ef0d3",
 };

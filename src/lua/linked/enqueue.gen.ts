@@ -7,14 +7,14 @@ import { $FX, $GP, $GQ, $CB, $HJ } from "../parts/history.gen.ts";
 import { $FV } from "../parts/default-result-ttl.gen.ts";
 import { $FW } from "../parts/default-dead-ttl.gen.ts";
 import { $GW } from "../parts/settlement.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
 import { $EG_ } from "../parts/begin-task-later.gen.ts";
-import { $KO } from "../parts/until-the-end.gen.ts";
+import { $KP } from "../parts/until-the-end.gen.ts";
 import { $GC_, $GG_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -26,8 +26,8 @@ export const enqueue: Script = {
   name: "enqueue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3253)}${source.slice(1229, 1290)}${source.slice(3253, 3472)}${$GC_}${$GE_}${$GG_}${source.slice(3472, 3665)}${source.slice(3726, 3863)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4178, 4921)}${source.slice(1490, 1935)}${$FP_}${$GA_}${source.slice(5366, 5536)}${source.slice(4328, 4444)}${source.slice(9055, 9144)}${source.slice(3776, 3863)}${source.slice(4528, 4779)}${source.slice(10662, 10783)}${source.slice(11646, 11671)}${source.slice(12161, 12182)}${source.slice(5990, 6802)}${$CG}${source.slice(6802, 8896)}${$KE}${$CS_}${source.slice(8896, 9055)}${source.slice(4444, 4528)}${source.slice(9228, 10662)}${source.slice(10783, 11646)}${source.slice(11671, 12161)}${source.slice(12182, 16701)}${$X_}${$EG_}${$GD_}${$GM_}${$GA_}${$GJ_}${$GL_}${$GO_}${source.slice(16701, 17890)}${$AF}${source.slice(17890, 19998)}${source.slice(16861, 17088)}${$FX}${$GP}${$GQ}${$CB}${source.slice(20225, 22743)}${$FV}${$FW}${$HJ}${source.slice(22743, 23291)}${$GW}${$KM}${$KN}${$KP}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${source.slice(23291, 23310)}`;
+    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3253)}${source.slice(1229, 1290)}${source.slice(3253, 3472)}${$GC_}${$GE_}${$GG_}${source.slice(3472, 3665)}${source.slice(3726, 3863)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4178, 4921)}${source.slice(1490, 1935)}${$FP_}${$GA_}${source.slice(5366, 5536)}${source.slice(4328, 4444)}${source.slice(9055, 9144)}${source.slice(3776, 3863)}${source.slice(4528, 4779)}${source.slice(10662, 10783)}${source.slice(11646, 11671)}${source.slice(12161, 12182)}${source.slice(5990, 6802)}${$CG}${source.slice(6802, 8896)}${$KE}${$CS_}${source.slice(8896, 9055)}${source.slice(4444, 4528)}${source.slice(9228, 10662)}${source.slice(10783, 11646)}${source.slice(11671, 12161)}${source.slice(12182, 16701)}${$X_}${$EG_}${$GD_}${$GM_}${$GA_}${$GJ_}${$GL_}${$GO_}${source.slice(16701, 17890)}${$AF}${source.slice(17890, 19998)}${source.slice(16861, 17088)}${$FX}${$GP}${$GQ}${$CB}${source.slice(20225, 22743)}${$FV}${$FW}${$HJ}${source.slice(22743, 23291)}${$GW}${$KN}${$KO}${$KQ}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${source.slice(23291, 23310)}`;
   },
-  sha1: "3545bd7e380553e777f43d56694709ccbd73f73f",
-  keyLockingSha1: "73d0d6e0170218f20608a4d0ae7f23818969f4f2",
+  sha1: "7813652aadbfb6286e0c67c0364890087e10b21d",
+  keyLockingSha1: "6ce3815a36039ef3f360a8b9ab1025ba8c984bb2",
 };

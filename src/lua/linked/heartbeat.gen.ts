@@ -22,12 +22,12 @@ import { $HH } from "../parts/score-when-due.gen.ts";
 import { $FV } from "../parts/default-result-ttl.gen.ts";
 import { $FW } from "../parts/default-dead-ttl.gen.ts";
 import { $GW } from "../parts/settlement.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $KO } from "../parts/until-the-end.gen.ts";
+import { $KP } from "../parts/until-the-end.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
 import { $GA_ } from "../parts/newer-later.gen.ts";
@@ -37,8 +37,8 @@ export const heartbeat: Script = {
   name: "heartbeat",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GA_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GD_}${$GE_}${$GJ_}${source.slice(3140, 4445)}${$DG}${$CZ}${$DI}${$DL}${$AF}${source.slice(4445, 4504)}${$BZ}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${source.slice(4504, 5143)}${$CU}${$CV}${$CW}${$X}${source.slice(5143, 5525)}${$CG}${source.slice(5525, 7781)}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${source.slice(7781, 10299)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KM}${$KN}${$KP}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KO}${$KR}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(10299, 10419)}`;
+    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GA_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GD_}${$GE_}${$GJ_}${source.slice(3140, 4445)}${$DG}${$CZ}${$DI}${$DL}${$AF}${source.slice(4445, 4504)}${$BZ}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${source.slice(4504, 5143)}${$CU}${$CV}${$CW}${$X}${source.slice(5143, 5525)}${$CG}${source.slice(5525, 7781)}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${source.slice(7781, 10299)}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KN}${$KO}${$KQ}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}${source.slice(10299, 10419)}`;
   },
-  sha1: "2856a9b0341c5175e106f2e34b79de3c3c9191ec",
-  keyLockingSha1: "e354977d86207b78321d16d60e6d3c6ec6c26630",
+  sha1: "a40c5e1fdb93742494c61153de06b4e7d1727e8b",
+  keyLockingSha1: "a8f14825fd96dc3df709b8959ab8e9b94fcaf01e",
 };

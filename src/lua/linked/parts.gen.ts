@@ -24,7 +24,7 @@ end)(AZ)
 export const $BO_ = `BO=(function(a)
 return function(b,c)
 local d,e=a(b,c)
-local f=tonumber(KM)
+local f=tonumber(KN)
 return(d or f)<f and d or nil,(e or f)<f and e or c
 end
 end)(BO)
@@ -34,15 +34,15 @@ return function(a,b)
 if tonumber(b or 0)==0 then
 return 0,0
 end
-return redis.call('ZCOUNT',a,KM,'('..KN),
-redis.call('ZCOUNT',a,KM,'+inf')
+return redis.call('ZCOUNT',a,KN,'('..KO),
+redis.call('ZCOUNT',a,KN,'+inf')
 end
 end)(BP)
 `;
 export const $GX_ = `GX=(function(a)
 return function(b,c,d)
 a(b,c,d)
-for h,i in ipairs(KR.fields_with(c,d))do
+for h,i in ipairs(KS.fields_with(c,d))do
 b[#b+1]=i
 end
 return b
@@ -52,15 +52,15 @@ end)(GX)
 export const $GY_ = `GY=(function(a)
 return function(b,c,d,e,f,g)
 local h=2+(#e-f)/GW
-for l,m in ipairs(KR.fields_with(e,f))do
-KR.read_before[m]=g[h+l]or false
+for l,m in ipairs(KS.fields_with(e,f))do
+KS.read_before[m]=g[h+l]or false
 end
 local i=a(b,c,d,e,f,g)
-for m in pairs(KR.read_before)do
-KR.read_before[m]=nil
+for m in pairs(KS.read_before)do
+KS.read_before[m]=nil
 end
-if KR.outbox[1]and i[1]=='ok'then
-AK(i,{'outbox',AH(c),unpack(KR.outbox)})
+if KS.outbox[1]and i[1]=='ok'then
+AK(i,{'outbox',AH(c),unpack(KS.outbox)})
 end
 return i
 end

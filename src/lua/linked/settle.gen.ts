@@ -2,14 +2,14 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $CG } from "../parts/read-score.gen.ts";
-import { $KM, $KN } from "../parts/blocked.gen.ts";
-import { $KP, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
+import { $KN, $KO } from "../parts/blocked.gen.ts";
+import { $KQ, $CS_, $GM_, $GO_ } from "../parts/blocked-score.gen.ts";
 import { $KE } from "../parts/lines.gen.ts";
 import { $FP_ } from "../parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KR, $HJ__ } from "../parts/make-ready-later.gen.ts";
+import { $X_, $HJ_, $KS, $HJ__ } from "../parts/make-ready-later.gen.ts";
 import { $HI_, $HI__ } from "../parts/wait-again-later.gen.ts";
 import { $AE_, $FI_, $FT_ } from "../parts/write-groups-later.gen.ts";
-import { $KO } from "../parts/until-the-end.gen.ts";
+import { $KP } from "../parts/until-the-end.gen.ts";
 import { $GX_, $GY_ } from "../linked/parts.gen.ts";
 import { $GD_, $GJ_ } from "../parts/changing-fields-later.gen.ts";
 import { $GE_ } from "../parts/texts-later.gen.ts";
@@ -20,8 +20,8 @@ export const settle: Script = {
   name: "settle",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 413)}${source.slice(2814, 3197)}${source.slice(3281, 4266)}${source.slice(4496, 4747)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 8099)}${source.slice(9429, 9548)}${$CG}${source.slice(9904, 10009)}${source.slice(10463, 10546)}${source.slice(413, 598)}${source.slice(12223, 13639)}${source.slice(956, 968)}${source.slice(13651, 13982)}${source.slice(14071, 14370)}${source.slice(17905, 17965)}${source.slice(968, 985)}${source.slice(18240, 19018)}${source.slice(598, 688)}${$KM}${$KN}${$KP}${$KE}${$CS_}${$X_}${$HJ_}${$KO}${$KR}${$HJ__}${$GX_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}${source.slice(688, 773)}${source.slice(985, 2814)}${source.slice(3197, 3281)}${source.slice(4266, 4496)}${source.slice(4747, 4902)}${source.slice(8099, 9429)}${source.slice(9548, 9904)}${source.slice(10009, 10463)}${source.slice(10546, 12223)}${source.slice(13982, 14071)}${source.slice(14370, 17905)}${source.slice(17965, 18223)}${source.slice(19018, 22680)}${$FP_}${$HI_}${$AE_}${$FI_}${$HI__}${$FT_}${$GY_}${$GA_}${source.slice(22680, 22713)}`;
+    return `${source.slice(0, 413)}${source.slice(2814, 3197)}${source.slice(3281, 4266)}${source.slice(4496, 4747)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 8099)}${source.slice(9429, 9548)}${$CG}${source.slice(9904, 10009)}${source.slice(10463, 10546)}${source.slice(413, 598)}${source.slice(12223, 13639)}${source.slice(956, 968)}${source.slice(13651, 13982)}${source.slice(14071, 14370)}${source.slice(17905, 17965)}${source.slice(968, 985)}${source.slice(18240, 19018)}${source.slice(598, 688)}${$KN}${$KO}${$KQ}${$KE}${$CS_}${$X_}${$HJ_}${$KP}${$KS}${$HJ__}${$GX_}${$GD_}${$GM_}${$GE_}${$GJ_}${$GO_}${source.slice(688, 773)}${source.slice(985, 2814)}${source.slice(3197, 3281)}${source.slice(4266, 4496)}${source.slice(4747, 4902)}${source.slice(8099, 9429)}${source.slice(9548, 9904)}${source.slice(10009, 10463)}${source.slice(10546, 12223)}${source.slice(13982, 14071)}${source.slice(14370, 17905)}${source.slice(17965, 18223)}${source.slice(19018, 22680)}${$FP_}${$HI_}${$AE_}${$FI_}${$HI__}${$FT_}${$GY_}${$GA_}${source.slice(22680, 22713)}`;
   },
-  sha1: "bc3d7785f23feed62a12ea75ebc3fc717fa3cb0d",
-  keyLockingSha1: "10db6725bc26d210318b08a09c1b6ee5ee11caf0",
+  sha1: "085905f42bd1dd685694e81a3224fc7897fc69ff",
+  keyLockingSha1: "64e66f47d74c5d61e3765e5cd2136897013f6282",
 };

@@ -35,7 +35,7 @@ end
 end
 end)(HJ)
 `;
-export const $KR = `local KR=(function()
+export const $KS = `local KS=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -149,7 +149,7 @@ t.state,t.reason,t.ended_at,t.lease_token=GB.waiting,nil,nil,''
 GQ(t,'blocked',n.now)
 FK(n,'ZREM expiry',s)
 FK(n,'ZREM dead',s)
-FK(n,'ZADD delayed',KP(t),s)
+FK(n,'ZADD delayed',KQ(t),s)
 if t.node_kind then
 FK(n,'HSET tasks',s,'2;'..t.enqueued_at..';F='..t.flow..'\\n')
 end
@@ -262,7 +262,7 @@ local af=ab.task.node_kind and ab.task.because or ab.id
 ab.because=af
 if ad~=''then
 local ag='~x:'..ab.id
-FK(q,'ZADD expiry',KM,ag)
+FK(q,'ZADD expiry',KN,ag)
 AK(f,ag,'node')
 AK(f,ab.outcome,ad)
 f[#f+1]=af
@@ -288,6 +288,7 @@ end
 q.outcomes,q.more_nodes=nil,nil
 end
 return{
+node_id=b,
 outcome_of=d,
 note_outcome=e,
 read_before=h,
@@ -311,8 +312,8 @@ d.ended_at,d.kept_for=AH(b.now),AH(FW)
 GQ(d,f,b.now)
 FK(b,'HSET tasks',c,'')
 FK(b,'HSET tasks','.'..c,GO(d,e))
-FK(b,'ZADD expiry',AH(b.now+KO),c)
-KR.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
+FK(b,'ZADD expiry',AH(b.now+KP),c)
+KS.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
 return
 elseif d.flow then
 local i=f=='completed'and(d.result_ttl or FV)
@@ -320,11 +321,11 @@ or d.dead_ttl
 or FW
 d.kept_for=AH(g=='cancelled'and 0 or h or i)
 end
-a(b,c,d,e,f,g,d.flow and KO or h)
+a(b,c,d,e,f,g,d.flow and KP or h)
 if d.flow and g=='cancelled'then
-FK(b,'ZADD expiry',AH(b.now+KO),c)
+FK(b,'ZADD expiry',AH(b.now+KP),c)
 end
-KR.note_outcome(b,c,d,KR.outcome_of(d))
+KS.note_outcome(b,c,d,KS.outcome_of(d))
 if
 d.cancels_at
 and f=='rejected'
@@ -332,10 +333,10 @@ and g~='cancelled'
 and g~='dependency_failed'
 then
 local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
-FK(b,'ZADD expiry',KM,i)
-AK(KR.outbox,i,'cancel')
-AK(KR.outbox,'','')
-AK(KR.outbox,'')
+FK(b,'ZADD expiry',KN,i)
+AK(KS.outbox,i,'cancel')
+AK(KS.outbox,'','')
+AK(KS.outbox,'')
 end
 end
 end)(HJ)

@@ -132,9 +132,9 @@ if f=='fair'then
 AK(a.turns,c,CZ(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed or-1)
-local h=d.flow and KM-1 or JC
+local h=d.flow and KN-1 or JC
 local i=g>=0 and g<=h and math.floor(g)or a.now
-local j=d.edges and KP(d)or HH(d,i)
+local j=d.edges and KQ(d)or HH(d,i)
 if g~=tonumber(j)then
 FK(e,'ZADD delayed',j,c)
 HS(a,b.delayed and'time_broken'or'place_missing',c)

@@ -73,7 +73,7 @@ end)(FI)
 `;
 export const $FT_ = `FT=(function(a)
 return function(b)
-KR.notify_followers(b)
+KS.notify_followers(b)
 return a(b)
 end
 end)(FT)

@@ -7,10 +7,10 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-export const $KQ = `local function KQ(a)
+export const $KR = `local function KR(a)
 if a=='blocked'then
-return KM,KN
+return KN,KO
 end
-return nil,KM
+return nil,KN
 end
 `;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Queue } from "../../../src/index.ts";
+import { type LeasedTask, Queue } from "../../../src/index.ts";
+import { addBefore } from "../../../src/features/flows/add-before.ts";
 import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowQueue } from "../../../src/features/flows/flow-tasks.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
@@ -8,6 +9,8 @@ import { linked } from "../../../src/features/linked/index.ts";
 import { SluiceError } from "../../../src/errors.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";
 import { sweepWith } from "../../../src/open/sweep-with.ts";
+import { shardNamed } from "../../../src/kernel/linked/outbox.ts";
+import { readReceipt } from "../../../src/kernel/names/receipt.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
@@ -133,6 +136,38 @@ test.for(["request", "reply"] as const)(
       rig.now += 3_600_001;
       await sweepWith([flowsPart], linked(rig.transport), { now });
       expect(await rig.command("ZCARD", "sluice:{one}:expiry")).toBe(0);
+    }
+  },
+);
+
+test.for(["request", "reply"] as const)(
+  "a task adds others in front of what waits for it as a whole or not at all, whichever %s it dies at",
+  async (loses) => {
+    for (let most = 1; most < 7; most++) {
+      await rig.command("FLUSHALL");
+      await addFlow([task("a", "one"), task("z", "two", ["a"])], queueOf(rig.transport), { id: "f" });
+      const queue = new Queue<string>("one", { transport: linked(rig.transport), now });
+      const a = (await queue.dequeue({ lease: "10m" }))[0] as LeasedTask<string>;
+      const { lease, token } = readReceipt(a.receipt, "receipt");
+      const grow = (transport: Transport) => {
+        const shard = shardNamed({ transport: linked(transport), now }, "one");
+        const items = [task("b", "three"), task("c", "one", ["b"])];
+        const working = { id: a.id, proof: `${lease},${token}`, shard };
+        return addBefore(working, "z", items, queueOf(transport));
+      };
+      const isAdded = await grow(mortal(most, loses).transport).then(
+        () => true,
+        () => false,
+      );
+      await sweepWith([flowsPart], linked(rig.transport), { now });
+      // Half of them are run again.
+      if (most % 2 === 0) await grow(rig.transport);
+      expect(await a.complete()).toMatchObject({ ok: true });
+      const done = await work(Array<number>(4).fill(1_000), loses);
+      if (isAdded || most % 2 === 0) expect(done).toEqual(["b", "c", "z"]);
+      else expect([["z"], ["b", "c", "z"]]).toContainEqual(done);
+      const home = new Queue("one", { transport: linked(rig.transport), now });
+      expect(await home.get("flow{f@one}")).toMatchObject({ state: "completed" });
     }
   },
 );

@@ -4,6 +4,7 @@ import {
   edgesText,
   layoutFields,
   layoutOf,
+  plansOf,
 } from "../../../src/kernel/linked/flow-layout.ts";
 
 const plan = (more: Partial<AddedNodes> & Pick<AddedNodes, "refs" | "edges">): AddedNodes => ({
@@ -21,7 +22,7 @@ function layout(plans: Record<string, AddedNodes>) {
   return layoutOf(
     "f@one",
     fields.map(({ name }) => name),
-    texts,
+    plansOf(texts),
   );
 }
 
@@ -73,9 +74,9 @@ test("a large layout is in fields of bounded length; without all of them, the no
   expect(fields.map(({ name }) => name)).toEqual(["flow.0.3", "flow.1.3", "flow.2.3"]);
   const names = fields.map(({ name }) => name);
   const texts = new Map(fields.map(({ name, text }) => [name, text]));
-  expect(layoutOf("f@one", names, texts).nodes).toHaveLength(10_000);
+  expect(layoutOf("f@one", names, plansOf(texts)).nodes).toHaveLength(10_000);
   texts.delete("flow.1.3");
-  expect(layoutOf("f@one", names, texts).nodes).toEqual([]);
+  expect(layoutOf("f@one", names, plansOf(texts)).nodes).toEqual([]);
 });
 
 test("edges of one kind to nodes behind each other are one run", () => {

@@ -3,6 +3,7 @@ import { run } from "../../../src/kernel/call.ts";
 import { layoutField, nodeId, predecessorsField, rootOf } from "../../../src/kernel/linked/flow-names.ts";
 import { cancelMember } from "../../../src/kernel/linked/cancel-nodes.ts";
 import {
+  addBeforeScript,
   addFlowScript,
   cancelNodesScript,
   endFlowScript,
@@ -36,6 +37,16 @@ const add = (by: Caller) =>
 const PIECE = { member: `~x:${rootOf(FLOW)} 000000 steps`, text: '["tokentok",[]]\n' };
 const stage = (by: Caller) =>
   run(by.transport, shardOf(by).call(stageFlowScript, { root: rootOf(FLOW), keptFor: "3600000" }, [PIECE]));
+/** Adds a task in front of the second one. */
+const grow = (by: Caller) => {
+  const args = { wake: "", flow: FLOW, front: "1", edge: "0", behind: "flow" };
+  const added = [
+    { id: nodeId(FLOW, "gjoin"), edges: "e", record: `${letters};J=j\n` },
+    { id: nodeId(FLOW, "gtask"), edges: "", record: `${letters};B=gjoin.0\nj3` },
+    { id: `${layoutField(FLOW)} gjoin.0.1`, edges: "~l", record: "{}" },
+  ];
+  return run(by.transport, shardOf(by).call(addBeforeScript, args, added));
+};
 const notify = (by: Caller) => run(by.transport, shardOf(by).call(notifyScript, { wake: "" }, FAILED));
 
 export const ofFlows: readonly Operation[] = [
@@ -43,6 +54,11 @@ export const ofFlows: readonly Operation[] = [
     script: "addFlow",
     call: add,
     again: (added: object) => ({ ...added, by: "copy" }),
+  },
+  {
+    script: "addBefore",
+    call: async (by) => [await add(by), await grow(by)],
+    again: ([added, grown]: [unknown, object]) => [added, { ...grown, by: "copy" }],
   },
   { script: "stageFlow", call: stage },
   {

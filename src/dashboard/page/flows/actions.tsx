@@ -16,7 +16,7 @@ export function FlowActions({ flow, onChanged }: FlowActionsProps) {
   const [asked, setAsked] = useState<"cancel" | "redrive" | undefined>();
   const close = () => setAsked(undefined);
   const queues = new Set(nodes.flatMap(({ queue }) => queue ?? []));
-  const mayOperate = [...queues].every((queue) => may("admin", queue));
+  const mayAll = (scope: Parameters<typeof may>[0]) => [...queues].every((queue) => may(scope, queue));
   const hasFailed = nodes.some((node) => node.state === "rejected" && node.reason !== "cancelled");
   const cancel = async () => {
     const { cancelled, flagged } = await cancelFlow(id);
@@ -28,15 +28,14 @@ export function FlowActions({ flow, onChanged }: FlowActionsProps) {
     announce(`${counted((await redriveFlow(id)).redriven, "task")} of ${id} redriven.`);
     onChanged();
   };
-  if (!mayOperate) return null;
   return (
     <>
-      {hasFailed && (
+      {hasFailed && mayAll("admin") && (
         <button type="button" onClick={() => setAsked("redrive")}>
           Redrive…
         </button>
       )}
-      {state === "running" && (
+      {state === "running" && mayAll("enqueue") && (
         <button type="button" onClick={() => setAsked("cancel")}>
           Cancel…
         </button>

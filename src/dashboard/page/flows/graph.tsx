@@ -73,18 +73,23 @@ export function Graph({ flow, active, setActive }: GraphProps) {
           Show all
         </button>
       </div>
-      <div ref={frame} class="graph" onPointerDown={drag}>
+      <div
+        ref={frame}
+        class="graph"
+        onPointerDown={drag}
+        onKeyDown={press}
+        // Not on the svg: with such a listener, Chromium gives it the focus too.
+        onFocusIn={({ target }: FocusEvent) => {
+          const ref = (target as Element).getAttribute("data-ref");
+          if (ref !== null) setActive(ref);
+        }}
+      >
         <svg
           width={picture.width * zoom}
           height={picture.height * zoom}
           viewBox={`0 0 ${picture.width} ${picture.height}`}
           role="group"
           aria-label="Graph of the flow. Arrow keys lead from task to task, Enter opens one."
-          onKeyDown={press}
-          onFocusIn={({ target }: FocusEvent) => {
-            const ref = (target as Element).getAttribute("data-ref");
-            if (ref !== null) setActive(ref);
-          }}
         >
           {nodes}
         </svg>

@@ -11,6 +11,11 @@ export const flows: LawMutants = {
     lua: drop("write('ZADD', expiry, ends)"),
     breaks: "law 10: pieces of flows that were never recorded stay",
   },
+  "add-before lets go on what should wait": {
+    in: "add-before",
+    lua: change("int(open + 1)", "int(open)"),
+    breaks: "I6: a task begins before what was added in front of it",
+  },
   "an edge may be notified twice": {
     in: "follow_changes",
     lua: change("count[was] - 1", "count[was]"),

@@ -1,7 +1,7 @@
-import { Schedules as KernelSchedules } from "../features/schedules/index.ts";
-import type { QueueOrName } from "./definition.ts";
-import { opened, type QueueBaseOptions, valuesOf } from "./options.ts";
-import { operatedStore } from "./operated-store.ts";
+import { Schedules as KernelSchedules } from "../../features/schedules/index.ts";
+import type { QueueOrName } from "../definition.ts";
+import { opened, type QueueBaseOptions, valuesOf } from "../options.ts";
+import { operatedStore } from "../operated-store.ts";
 
 /**
  * The schedules of a queue. The first sweep after each occurrence of a schedule enqueues its task, exactly

@@ -10,3 +10,11 @@ export function requireOrder({ hasOrder }: Services, settings: { readonly order?
   if (settings.order !== "strict" || hasOrder) return;
   throw new Problem("unsupported", { detail: isOff("has no strict order", "order") });
 }
+
+/**
+ * Refuses what needs schedules if the server has none.
+ * @throws {Problem} `unsupported`
+ */
+export function requireSchedules({ schedules }: Services): void {
+  if (!schedules) throw new Problem("unsupported", { detail: isOff("has no schedules", "schedules") });
+}
