@@ -1,4 +1,4 @@
-/** What a deep sweep does for flows: nobody waits for what has ended, or is lost. */
+/** What a deep sweep does for flows: no task waits for what has ended, or is lost. */
 import { commandCall, run, runAll } from "../../kernel/call.ts";
 import {
   type FlowLayout,
