@@ -22,7 +22,14 @@ export const tree: readonly { readonly title: string; readonly pages: readonly s
   { title: "The library", pages: ["docs/library/README.md", ...pagesOf("docs/library")] },
   {
     title: "More for queues",
-    pages: ["docs/partitions.md", "docs/offload.md", "docs/testing.md", "docs/gateway.md", "docs/http.md"],
+    pages: [
+      "docs/flows.md",
+      "docs/partitions.md",
+      "docs/offload.md",
+      "docs/testing.md",
+      "docs/gateway.md",
+      "docs/http.md",
+    ],
   },
   {
     title: "Operate",

@@ -1,16 +1,17 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Environment } from "../config.ts";
 import type { Task } from "../drain/types.ts";
+import type { FlowCalls } from "../open/flows/flow-calls.ts";
 import type { WorkOptions } from "./declared/define-queue.ts";
 import type { DeploymentTools } from "./declared/tools.ts";
 import type { Encryption } from "../features/encryption/index.ts";
 
 /**
- * Handles one task of a queue, like a handler of `drain`. `env` is the deployment's environment. `queue` of the tools
+ * Handles one task of a queue, like a handler of `drain`. `before` of the task needs the option `flows`. `env` is the deployment's environment. `queue` of the tools
  * adds tasks to the deployment's queues, and wakes their consumers.
  */
 export type ConsumerHandler<Env = Environment, T = unknown> = (
-  task: Task<T>,
+  task: Task<T> & FlowCalls,
   env: Env,
   tools: DeploymentTools<Env>,
 ) => unknown;

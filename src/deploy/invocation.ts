@@ -36,6 +36,8 @@ export interface InvocationTools<Env> {
   readonly tools: DeploymentTools<Env>;
   /** Opens a queue as the tools do. */
   readonly open: Open;
+  /** Its waker. */
+  readonly wake: Waker | undefined;
   readonly onDeadLetter: OnDeadLetter;
   /** Called with each attempt that failed in a consumer. */
   readonly onFailure: (failure: TaskFailure) => void;
@@ -107,5 +109,5 @@ export function toolsIn<Env extends object>(
     schedules: <T>(queue: QueueOrName<T, unknown>, options?: Pick<QueueOptions, "encryption">) =>
       open<T, unknown>(queue, options).schedules(),
   };
-  return { tools, open, onDeadLetter, onFailure };
+  return { tools, open, wake, onDeadLetter, onFailure };
 }

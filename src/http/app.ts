@@ -2,6 +2,7 @@ import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
 import { linkedIfNeeded } from "../open/linked-part.ts";
+import type { Waker } from "../features/waking/index.ts";
 import { opening } from "../open/opening.ts";
 import { sweepPartsWith } from "../open/swept-part.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
@@ -71,7 +72,7 @@ export function createApp(options: AppOptions): App {
   checkPart(flows, "flows", "linked");
   const schedules = apart.schedules ?? schedulesOf({ operations, dashboard });
   const given = { ...apart, schedules };
-  const link = (to: Transport) => linkedIfNeeded({ order, flows }, to);
+  const link = (to: Transport, waker?: Waker) => linkedIfNeeded({ order, flows }, to, waker);
   const ofQueues = { ...given, transport: link(given.transport) };
   const { transport, prefix, offload, tracing } = ofQueues;
   optionalFunction(beforeSweep, "beforeSweep");

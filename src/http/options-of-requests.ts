@@ -1,3 +1,4 @@
+import type { Waker } from "../features/waking/index.ts";
 import type { OpeningOptions } from "../open/opening.ts";
 import type { DeclaredQueue } from "../deploy/declared/define-queue.ts";
 import { callHook } from "../kernel/options/hook.ts";
@@ -38,7 +39,7 @@ type OfQueues = Omit<
 export function optionsOfRequests(
   options: OfQueues,
   log: Log,
-  link: (transport: Transport) => Transport,
+  link: (transport: Transport, wake?: Waker) => Transport,
 ): (c: RequestContext) => OpeningOptions {
   const { definitionOf, offload, onDeadLetter, ofRequest, tracing, ...shared } = options;
   optionalFunction(definitionOf, "definitionOf");
@@ -55,10 +56,11 @@ export function optionsOfRequests(
   return (c) => {
     const { transport, wake } = { ...shared, ...ofRequest?.(propsOf(c)) };
     const waitUntil = waitUntilOf(c);
+    const waker = wake && { onError, ...wake, waitUntil: waitUntil ?? wake.waitUntil };
     return {
       ...ofQueues,
-      transport: link(transport),
-      wake: wake && { onError, ...wake, waitUntil: waitUntil ?? wake.waitUntil },
+      transport: link(transport, waker),
+      wake: waker,
       onDeadLetter:
         onDeadLetter &&
         ((letter) => callHook("onDeadLetter", () => onDeadLetter(letter, waitUntil), letter, log)),

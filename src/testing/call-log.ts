@@ -60,8 +60,9 @@ export class CallLog {
       if (name === enqueueAndLeaseScript.script.name) this.#addHandedOver(queue, command, outcome.reply);
       if (name === dequeueScript.script.name)
         this.#addDequeued(partition, dequeueScript.decode(outcome.reply));
-      if (name === settleAndDequeueScript.script.name)
-        this.#addDequeued(partition, settleAndDequeueScript.decode(outcome.reply).dequeued);
+      // Its settle may have notes for the linked transport, which are not decoded here.
+      if (name === settleAndDequeueScript.script.name && Array.isArray(outcome.reply) && outcome.reply[1])
+        this.#addDequeued(partition, dequeueScript.decode(outcome.reply[1] as Reply));
     }
   }
 

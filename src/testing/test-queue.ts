@@ -17,6 +17,9 @@ import type { Schedules } from "../open/schedules/schedules.ts";
 import { sweepWith } from "../open/sweep-with.ts";
 import { schedules } from "../open/schedules/index.ts";
 import { sweepPartsWith } from "../open/swept-part.ts";
+import type { FlowCalls } from "../open/flows/flow-calls.ts";
+import { flowSource } from "../open/flows/flow-source.ts";
+import { flowsPart as sweepPart } from "../features/flows/index.ts";
 import { notAQueue } from "../open/definition.ts";
 import type { Queue } from "../open/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
@@ -118,8 +121,10 @@ export class TestQueue<In = unknown, Out = In> {
    * @param options of the drain; those of a declared queue are the defaults
    * @returns how many deliveries ended in each way
    */
-  async work(handler: Handler<Out>, options: DrainOptions = {}): Promise<OutcomeCounts> {
-    const report = await drain(this.queue, handler, { ...this.#declared.work, ...options });
+  async work(handler: Handler<Out, FlowCalls>, options: DrainOptions = {}): Promise<OutcomeCounts> {
+    const open = opening({ transport: this.transport, offload: this.#offload });
+    const source = flowSource(this.queue, (name) => open(name).queue());
+    const report = await drain(source, handler, { ...this.#declared.work, ...options });
     const { completed, requeued, rejected, handedBack, lost } = report;
     return { completed, requeued, rejected, handedBack, lost };
   }
@@ -135,7 +140,7 @@ export class TestQueue<In = unknown, Out = In> {
    * await test.enqueue({ to: "down@example.com" });
    * expect(await test.workToEnd(send)).toMatchObject({ requeued: 9, rejected: 1 });
    */
-  async workToEnd(handler: Handler<Out>, options: DrainOptions = {}): Promise<OutcomeCounts> {
+  async workToEnd(handler: Handler<Out, FlowCalls>, options: DrainOptions = {}): Promise<OutcomeCounts> {
     let total: OutcomeCounts = { completed: 0, requeued: 0, rejected: 0, handedBack: 0, lost: 0 };
     await this.#ready();
     const work = async () => {
@@ -165,7 +170,7 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   async #sweep(): Promise<void> {
-    await sweepWith(sweepPartsWith({ schedules }), this.transport, { offload: this.#offload });
+    await sweepWith(sweepPartsWith({ schedules, flows: { sweepPart } }), this.transport, { offload: this.#offload });
   }
 
   /** Applies the declaration, before the first command. */

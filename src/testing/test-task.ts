@@ -8,6 +8,8 @@ import { milliseconds } from "../kernel/options/duration.ts";
 import { encodeProgress } from "../kernel/record/record.ts";
 import { instantMs, LAST_INSTANT } from "../kernel/options/instants.ts";
 import { onlyOptions, wholeNumber, taskId } from "../kernel/options/validation.ts";
+import type { FlowCalls } from "../open/flows/flow-calls.ts";
+import type { Before } from "../features/flows/index.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import { notAQueue } from "../open/definition.ts";
 import { checkAndEncode } from "../kernel/enqueue/new-tasks.ts";
@@ -21,7 +23,7 @@ export interface Extension {
 }
 
 /** A task to call a handler with. No queue has it. */
-export interface TestTask<T> extends Task<T> {
+export interface TestTask<T> extends Task<T>, FlowCalls {
   /** The calls of `extend` so far. */
   readonly extensions: readonly Extension[];
   /** Aborts the signal, as a drain does for that reason. */
@@ -29,7 +31,12 @@ export interface TestTask<T> extends Task<T> {
 }
 
 /** What a task for a test has, besides its payload. */
-export type TestTaskFields = Partial<Pick<Task, "id" | "attempt" | "enqueuedAt" | "headers" | "group">>;
+export interface TestTaskFields extends Partial<
+  Pick<Task, "id" | "attempt" | "enqueuedAt" | "headers" | "group">
+> {
+  /** What became of the tasks that it waited for in its flow, by their refs. */
+  readonly before?: Readonly<Record<string, Before>> | undefined;
+}
 
 /**
  * Makes a task to call a handler with, without a queue.
@@ -37,7 +44,7 @@ export type TestTaskFields = Partial<Pick<Task, "id" | "attempt" | "enqueuedAt" 
  * The payload and the fields are those of a delivery, and what an enqueue refuses is refused with the same error. So a
  * `Date` in the payload is a text, and a `Map` an error.
  * @param payload as it is enqueued
- * @param fields of the task. Default: the id "test-1", the first attempt, enqueued now
+ * @param fields of the task. Default: the id "test-1", the first attempt, enqueued now, after no other task of a flow
  * @param fields.queue the declared queue. Its schema then checks and transforms the payload, and the task comes in a
  *   promise. Default: no schema
  * @throws {SluiceError} `invalid_argument` or `too_large`, as an enqueue; `invalid_argument` for an unknown field
@@ -53,7 +60,7 @@ export function testTask(
   payload: unknown,
   { queue, ...fields }: TestTaskFields & { readonly queue?: QueueDefinition } = {},
 ): TestTask<unknown> | Promise<TestTask<unknown>> {
-  onlyOptions(fields, ["id", "attempt", "enqueuedAt", "headers", "group", "queue"]);
+  onlyOptions(fields, ["id", "attempt", "enqueuedAt", "headers", "group", "before", "queue"]);
   if (queue === undefined) {
     if (fields.id !== undefined) taskId(fields.id);
     return newTask(decodeValue(encodePayload(payload, "payload")), fields);
@@ -90,6 +97,7 @@ function newTask(payload: unknown, fields: TestTaskFields): TestTask<unknown> {
     group,
     signal: controller.signal,
     extensions,
+    before: async () => fields.before ?? {},
     abort(reason) {
       if (!STOP_REASONS.includes(reason))
         throw invalidArgument("reason", `must be one of ${STOP_REASONS.join(", ")}`);

@@ -18,6 +18,9 @@ const OMITTED = `
   declare const emails: import("sluice-queue").Queue<Email> & import("sluice-queue").DefinedQueue<Email>;
   declare const orders: import("sluice-queue").DefinedQueue<{ customer: string }>;
   declare const reports: import("sluice-queue").Queue;
+  declare const [imports, rows, audits]: import("sluice-queue").Queue<any>[];
+  declare const run: import("sluice-queue/flows").AddedFlow;
+  declare const pages: number[];
   declare const queue: import("sluice-queue").Queue<Email> & Tools["queue"];
   declare const env: Env & Credentials & { EMAILS_KEY: string; PAYLOADS: import("sluice-queue/offload").R2BucketBinding };
   declare const ctx: { waitUntil(promise: Promise<unknown>): void; passThroughOnException(): void };
@@ -39,6 +42,7 @@ const OMITTED = `
   declare function render(...given: unknown[]): Promise<void>;
   declare function send(...given: unknown[]): Promise<void>;
   declare function deliver(task: Task): Promise<void>;
+  declare function split(url: string): Promise<string[]>;
   declare function stop(): void;
   declare function userOf(request: Request): Promise<{ isAdmin: boolean } | undefined>;
   declare function startConsumer(queue: string): Promise<void>;

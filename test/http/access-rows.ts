@@ -46,6 +46,11 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
     json: { tasks: [{ ref: "a", queue: ":queue", payload: 1 }] },
   },
 
+  "GET /v1/flows/:flow": { scopes: ["enqueue", "view"] },
+  "POST /v1/flows/:flow/cancel": { scopes: ["enqueue"] },
+  "POST /v1/flows/:flow/redrive": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/tasks/:id/before": { scopes: ["consume"] },
+
   "GET /v1/token": { scopes: ["enqueue", "consume", "view"], withoutRedis: true },
   "GET /v1/diagnostics": { scopes: ["view"] },
   "GET /v1/queues/:queue/diagnostics": { scopes: ["view"] },
@@ -113,6 +118,7 @@ export const callables: readonly Callable[] = Object.entries(accessRows).map(([r
   const [method = "", pattern = ""] = route.split(" ");
   const path = (queue: string) =>
     pattern
+      .replace(":flow", "known@:queue")
       .replace(/:(id|group|key|name|schedule)/, "known")
       .concat(row.query ?? "")
       .replace(":queue", queue);

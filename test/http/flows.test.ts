@@ -134,6 +134,92 @@ describe("POST /v1/flows", () => {
   });
 });
 
+describe("a flow", () => {
+  const at = "/v1/flows/nightly%40mails-a";
+  const settle = async (queue: string, ...outcomes: object[]) => {
+    const tasks = await pulled(queue);
+    const settlements = outcomes.map((outcome, i) => ({ receipt: tasks[i].receipt, ...outcome }));
+    return (await ask("POST", `/v1/queues/${queue}/tasks/settle`, { json: { settlements } })).body;
+  };
+
+  it("is reported: its state, its counts and its graph", async () => {
+    const { tasks } = (await add()).body;
+    const { status, body } = await ask("GET", at, { as: "mails" });
+    expect([status, body]).toMatchObject([
+      200,
+      { id: "nightly@mails-a", state: "running", counts: { pending: 2, blocked: 2 }, isCancelled: false },
+    ]);
+    expect(body.nodes.find(({ ref }: { ref: string }) => ref === "mail")).toEqual({
+      ref: "mail",
+      kind: "task",
+      queue: "mails-b",
+      id: tasks.mail,
+      state: "blocked",
+      after: [
+        { ref: "rows", on: "completed" },
+        { ref: "audit", on: "ended" },
+      ],
+    });
+    expect(body.nodes.find(({ ref }: { ref: string }) => ref === "rows")).toMatchObject({ kind: "flow" });
+  });
+
+  it("is redriven and cancelled as a whole", async () => {
+    await add();
+    await settle("mails-a", { outcome: "reject", error: "no" }, { outcome: "complete" });
+    expect((await ask("GET", at)).body).toMatchObject({
+      state: "rejected",
+      counts: { rejected: 3, completed: 1 },
+    });
+    const redriven = await ask("POST", `${at}/redrive`, { as: "admin" });
+    expect([redriven.status, redriven.body]).toEqual([200, { id: "nightly@mails-a", redriven: 1 }]);
+    expect((await ask("GET", at)).body).toMatchObject({
+      state: "running",
+      counts: { pending: 1, blocked: 2 },
+    });
+    const cancelled = await ask("POST", `${at}/cancel`, { as: "enqueue" });
+    expect([cancelled.status, cancelled.body]).toEqual([
+      200,
+      { id: "nightly@mails-a", cancelled: 3, flagged: 0 },
+    ]);
+    expect((await ask("GET", at)).body).toMatchObject({ state: "rejected", isCancelled: true });
+  });
+
+  it("shows a task what it waited for, with results, to a token of its own queue", async () => {
+    const { tasks } = (await add()).body;
+    await settle("mails-a", { outcome: "complete", result: { n: 1 } }, { outcome: "reject", error: "no" });
+    await settle("mails-b", { outcome: "complete", result: "AAEC", encoding: "base64" });
+    const before = (id: string) => `/v1/queues/mails-b/tasks/${encodeURIComponent(id)}/before`;
+    expect((await ask("GET", before(tasks["rows/1"]), { as: "consume" })).body).toEqual({
+      tasks: { fetch: { state: "completed", result: { n: 1 } } },
+    });
+    expect((await ask("GET", before(tasks.mail))).body).toEqual({
+      tasks: { rows: { state: "completed" }, audit: { state: "rejected", error: "no", reason: "rejected" } },
+    });
+    expect((await ask("GET", before("other"))).body).toEqual({ tasks: {} });
+  });
+
+  it("is for tokens that have the scope for each of its queues", async () => {
+    const tasks = [
+      { ref: "a", queue: "mails-a", payload: 1 },
+      { ref: "b", queue: "bills", payload: 1, after: "a" },
+    ];
+    await add({ id: "nightly", tasks });
+    for (const [method, path] of [
+      ["GET", at],
+      ["POST", `${at}/cancel`],
+      ["POST", `${at}/redrive`],
+    ] as const) {
+      const refused = await ask(method, path, { as: "mails" });
+      expectProblem(refused, "forbidden");
+      expect(refused.body.detail).toContain("for the queue bills");
+      expectProblem(await ask(method, path.replace("mails-a", "bills"), { as: "mails" }), "forbidden");
+      expectProblem(await ask(method, path.replace("nightly", "other"), { as: "mails" }), "not_found");
+      expectProblem(await ask(method, path.replace("%40", ""), { as: "mails" }), "invalid_request");
+    }
+    expect((await ask("GET", at)).body).toMatchObject({ counts: { pending: 1, blocked: 1 } });
+  });
+});
+
 describe("a blocked task", () => {
   const chain = (then: object = {}) => [
     { ref: "a", queue: "mails-a", payload: 1 },

@@ -19,7 +19,7 @@ test("a task calls a handler without a queue", async () => {
 
 test("unknown fields and reasons are refused", () => {
   expect(() => testTask(1, { attemp: 3 } as object)).toThrow(
-    "attemp is an unknown option; expected one of id, attempt, enqueuedAt, headers, group, queue",
+    "attemp is an unknown option; expected one of id, attempt, enqueuedAt, headers, group, before, queue",
   );
   expect(() => testTask(1).abort("nonsense" as "timeout")).toThrow(
     "reason must be one of cancelled, lease_lost, timeout, budget, requests, aborted",

@@ -1,9 +1,35 @@
-import type { OperationText } from "./operation-text.ts";
+import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const added = {
   id: "nightly@imports",
   created: true,
   tasks: { fetch: "0{nightly@imports}", "rows/a": "1{nightly@imports}", mail: "3{nightly@imports}" },
+};
+
+const report = {
+  id: added.id,
+  state: "running",
+  createdAt: exampleTime,
+  isCancelled: false,
+  counts: { pending: 0, delayed: 0, blocked: 1, working: 1, completed: 0, rejected: 0 },
+  nodes: [
+    {
+      ref: "fetch",
+      kind: "task",
+      queue: "imports",
+      id: added.tasks.fetch,
+      state: "working",
+      after: [],
+    },
+    {
+      ref: "mail",
+      kind: "task",
+      queue: "emails",
+      id: added.tasks.mail,
+      state: "blocked",
+      after: [{ ref: "fetch", on: "completed" }],
+    },
+  ],
 };
 
 export const flows: readonly OperationText[] = [
@@ -57,5 +83,79 @@ export const flows: readonly OperationText[] = [
       },
     },
     problems: ["queue_full", "idempotency_key_reused", "offload_failed"],
+  },
+  {
+    method: "get",
+    path: "/v1/flows/{flow}",
+    operationId: "getFlow",
+    tag: "flows",
+    summary: "Get a flow: states, counts, and what waits for what",
+    description:
+      "A flow is known until an hour after its last task has ended. The token needs one of the scopes for each queue of the flow.",
+    scopes: ["enqueue", "view"],
+    responses: {
+      200: { description: "The flow.", schemas: ["Flow"], examples: { running: report } },
+    },
+    problems: ["not_found"],
+  },
+  {
+    method: "post",
+    path: "/v1/flows/{flow}/cancel",
+    operationId: "cancelFlow",
+    tag: "flows",
+    summary: "Cancel all tasks of a flow that have not ended",
+    description:
+      "The last ones first. Holders of working tasks get `cancelRequested`. The token needs the scope for each queue of the flow.",
+    scopes: ["enqueue"],
+    responses: {
+      200: {
+        description: "The flow is cancelled.",
+        schemas: ["FlowCancelled"],
+        examples: { cancelled: { id: added.id, cancelled: 2, flagged: 1 } },
+      },
+    },
+    problems: ["not_found"],
+  },
+  {
+    method: "post",
+    path: "/v1/flows/{flow}/redrive",
+    operationId: "redriveFlow",
+    tag: "flows",
+    summary: "Redrive all tasks of a flow that failed",
+    description:
+      "What was rejected because of them is blocked again. Cancelled tasks stay so. The token needs the scope for each queue of the flow.",
+    scopes: ["admin"],
+    responses: {
+      200: {
+        description: "The tasks are pending again.",
+        schemas: ["FlowRedriven"],
+        examples: { redriven: { id: added.id, redriven: 1 } },
+      },
+    },
+    problems: ["not_found"],
+  },
+  {
+    method: "get",
+    path: "/v1/queues/{queue}/tasks/{id}/before",
+    operationId: "getBefore",
+    tag: "flows",
+    summary: "Get what a task waited for, with results and errors",
+    description:
+      "Results of the tasks that it came `after`, also of other queues, by their refs. They are kept until the flow has ended. A task of no flow has none.",
+    scopes: ["consume"],
+    responses: {
+      200: {
+        description: "What has become of them.",
+        schemas: ["Before"],
+        examples: {
+          two: {
+            tasks: {
+              rows: { state: "completed" },
+              audit: { state: "rejected", error: "503", reason: "attempts_exhausted" },
+            },
+          },
+        },
+      },
+    },
   },
 ];

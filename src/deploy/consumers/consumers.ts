@@ -8,6 +8,7 @@ import type { HandOver, Waker } from "../../features/waking/index.ts";
 import type { Taken } from "../../kernel/store.ts";
 import { drainBegan, drained, requestsUsed, wakeFailed } from "../../log/lines.ts";
 import { sleep } from "../../sleep.ts";
+import { maybeOfFlow } from "./maybe-of-flow.ts";
 import { addingFor, handBack } from "./hand-over.ts";
 import { otherConsumers } from "./other-consumers.ts";
 import type { ConsumerHandler } from "../consumer.ts";
@@ -208,7 +209,7 @@ export class Consumers<Env extends object> {
   async #drain(
     name: string,
     time: number,
-    { tools, onDeadLetter, onFailure }: InvocationTools<Env>,
+    { tools, wake, onDeadLetter, onFailure }: InvocationTools<Env>,
     drains: Drains,
   ): Promise<DrainReport> {
     const { env, transport, platform, log, isProcess, hooks } = this.#setup;
@@ -223,11 +224,18 @@ export class Consumers<Env extends object> {
       queueWith(wake, { transport: drains.counted(transport) }),
     );
     const { layer } = drains.handedOver(name);
-    const queue = queueWith(this.#wakerOfDrain(others.waker), { onDeadLetter, layer });
-    const handle = (task: Task<never>) => this.callSluiceHandler(handler, task, env, tools);
+    const { parts } = this.#setup;
+    const queue = queueWith(this.#wakerOfDrain(others.waker), {
+      onDeadLetter,
+      layer,
+      transport: parts.flows?.linked(transport, wake),
+    });
+    const handle = (task: Task<never>) =>
+      this.callSluiceHandler(handler, maybeOfFlow(task, parts.flows), env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => boolean) => drains.onWake(name, pullNow);
-    const source = others.sharing(queue);
+    const ofFlows = parts.flows?.flowSource(queue, (other) => open(other).queue());
+    const source = others.sharing<never>(ofFlows ?? queue);
     // A failed task also has the requests of the hooks.
     const requestsPerTask = (work.requestsPerTask ?? 1) + hooks;
     const limits = {

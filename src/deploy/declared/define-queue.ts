@@ -13,6 +13,7 @@ import { prefixVariable } from "../../redis-variables.ts";
 import { queueName } from "../../kernel/options/validation.ts";
 import type { NewSchedule } from "../../features/schedules/index.ts";
 import type { DefinedOptions, QueueDefinition } from "../../open/definition.ts";
+import type { FlowCalls } from "../../open/flows/flow-calls.ts";
 import { Producer } from "../../open/producer.ts";
 import type { ProducerOptions } from "../../open/options.ts";
 import { given, pick } from "../../pick.ts";
@@ -43,7 +44,7 @@ export type QueueConnection = Omit<ProducerOptions, "schema">;
 /** The consumer of a declared queue, for a deployment. A test may call its handler. */
 export interface QueueConsumer<Env, T = never> {
   readonly queue: DeclaredQueue;
-  readonly handler: (task: Task<T>, env: Env, tools: DeploymentTools<Env>) => unknown;
+  readonly handler: (task: Task<T> & FlowCalls, env: Env, tools: DeploymentTools<Env>) => unknown;
   readonly options: WorkOptions;
 }
 
@@ -163,7 +164,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @example sluice({ consumers: [emails.consumer(async ({ payload }) => send(payload.to))] })
    */
   consumer<Env extends object = object>(
-    handler: (task: Task<Out>, env: Env, tools: DeploymentTools<Env>) => unknown,
+    handler: (task: Task<Out> & FlowCalls, env: Env, tools: DeploymentTools<Env>) => unknown,
     options: WorkOptions = {},
   ): QueueConsumer<Env, Out> {
     return {

@@ -16,21 +16,14 @@ import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";
+import type { Adds } from "../../kernel/store.ts";
+import { readReceipt } from "../../kernel/names/receipt.ts";
 import { cancelsText, type NodesOfShard, writeNodes } from "./flow-nodes.ts";
 import { addedNodes, type QueueOf, queuesOf, recordsOf, shardsOf, targetsOf, wakeAll } from "./flow-tasks.ts";
 import { ADDED_ROOT, frontOf, refOf } from "./front-of.ts";
 import type { FlowItem } from "./graph/flow-items.ts";
 import { planFlow } from "./graph/plan-flow.ts";
 import { sendNodes } from "./send-nodes.ts";
-
-/** A task that is being worked on. */
-export interface WorkingTask {
-  readonly id: string;
-  /** The proof of its lease, as settlements have it: `<lease number>,<token>`. */
-  readonly proof: string;
-  /** The partition that has it. */
-  readonly shard: Shard;
-}
 
 /**
  * What `addBefore` has done. `lease_lost`: the task is not the caller's any more. `not_blocked`: what should wait is
@@ -44,25 +37,27 @@ export type AddedBefore<Ref extends string = string> =
  * Adds tasks that a blocked task waits for from now on, as it waits for the task that adds them: for their completion, or
  * for their end. A call of the same task with the same refs adds nothing, so a handler may be run again. The flow has
  * them under the ref of the task that adds them, such as `crawl/page`.
+ * @param task the receipt of the task, and its queue
  * @param ref of what waits for the task: a task or an inner flow; or the inner flow or batch that the task is in
  * @param items as of a flow
  * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, or a fault of the transport
  */
 export async function addBefore<Q>(
-  task: WorkingTask,
+  task: { readonly receipt: string; readonly store: Adds },
   ref: string,
   items: readonly FlowItem<Q>[],
   queueOf: QueueOf<Q>,
   { signal }: Pick<RequestOptions, "signal"> = {},
 ): Promise<AddedBefore> {
-  const { shard } = task;
-  const flow = flowOf(task.id);
-  const number = task.id.slice(0, task.id.indexOf("{"));
+  const { id, lease, token: ofLease, place } = readReceipt(task.receipt, "receipt");
+  const shard = task.store.shard(place);
+  const flow = flowOf(id);
+  const number = id.slice(0, id.indexOf("{"));
   if (!flow.includes("@")) throw invalidArgument("ref", `names ${ref}, but the task is of no flow`);
   const { nodes, edges } = planFlow(items);
   const queues = queuesOf(nodes, queueOf);
   if (!queues.some((queue) => queue)) throw invalidArgument("tasks", "must have at least one task");
-  const known = await readWorking(task, flow, number, signal);
+  const known = await readWorking(shard, id, `${lease},${ofLease}`, signal);
   if (!known) return { ok: false, code: "lease_lost" };
   const link = shard.queue;
   const home = shardNamed(link, known.home);
@@ -72,7 +67,7 @@ export async function addBefore<Q>(
 
   const refs = nodes.map((node) => node.ref);
   const own = refOf(plans, number);
-  const name = await derivedName("before", task.id, front.number, JSON.stringify(refs));
+  const name = await derivedName("before", id, front.number, JSON.stringify(refs));
   const root = `g${name.slice(0, ADDED_ROOT - 1)}`;
   const added = nodes.map((node) => ({ ...node, ref: `${own}/${node.ref}` }));
   const others = new Set([...plans].flatMap(([other, plan]) => (other === root ? [] : plan.refs)));
@@ -164,13 +159,9 @@ export async function addBefore<Q>(
  * Reads what a task that is being worked on knows of its flow: its home, and the edge by which the join of added nodes
  * waits for it. Undefined if the lease is lost.
  */
-async function readWorking(
-  { id, proof, shard }: WorkingTask,
-  flow: string,
-  number: string,
-  signal: AbortSignal | undefined,
-) {
-  const root = number.startsWith("g") ? number.slice(0, ADDED_ROOT) : "";
+async function readWorking(shard: Shard, id: string, proof: string, signal: AbortSignal | undefined) {
+  const flow = flowOf(id);
+  const root = id.startsWith("g") ? id.slice(0, ADDED_ROOT) : "";
   const fields = [`.${id}`, rootOf(flow), nodeId(flow, root)];
   const read = commandCall(
     ["HMGET", shard.keys.tasks, ...fields],

@@ -1,4 +1,5 @@
 /** Flows: tasks that wait for each other. */
+export { addBefore, type AddedBefore } from "./add-before.ts";
 export { planFlow } from "./graph/plan-flow.ts";
 export type { AddedFlow, FlowOptions } from "./add-flow.ts";
 export { type ReadQueue, readBefore } from "./before.ts";

@@ -81,7 +81,7 @@ function reportOf(
         kind: kind === "task" ? "task" : "flow",
         ...(kind === "task" && { queue: readShardName(shard).queue, id }),
         state: state === "" ? null : state,
-        ...(reason !== "" && { reason: reason }),
+        ...(reason !== "" && { reason: reason as RejectReason }),
         ...(because !== undefined && { because }),
         after,
       },

@@ -1,4 +1,4 @@
-import type { TaskState } from "../../kernel/options/types.ts";
+import type { RejectReason, TaskState } from "../../kernel/options/types.ts";
 import type { EdgeOn } from "./graph/flow-items.ts";
 
 /** `running` until the last task has ended; then `completed` if all tasks completed, else `rejected`. */
@@ -15,7 +15,7 @@ export interface FlowNodeReport {
   /** Of an inner flow `blocked` until it has ended. Null if the record is gone. */
   readonly state: TaskState | null;
   /** Why it was rejected. */
-  readonly reason?: string | undefined;
+  readonly reason?: RejectReason | undefined;
   /** With the reason `dependency_failed`: the ref of the task that failed. */
   readonly because?: string | undefined;
   /** What it waits for. */
@@ -45,5 +45,5 @@ export interface Before {
   readonly result?: unknown;
   /** Of a rejected one. */
   readonly error?: unknown;
-  readonly reason?: string | undefined;
+  readonly reason?: RejectReason | undefined;
 }

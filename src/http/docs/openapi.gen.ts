@@ -2374,6 +2374,341 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/flows/{flow}": {
+      "get": {
+        "operationId": "getFlow",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Get a flow: states, counts, and what waits for what",
+        "description": "A flow is known until an hour after its last task has ended. The token needs one of the scopes for each queue of the flow. Scope: enqueue, view.",
+        "security": [
+          {
+            "token": [
+              "enqueue",
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/flow"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The flow.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Flow"
+                },
+                "examples": {
+                  "running": {
+                    "summary": "running",
+                    "value": {
+                      "id": "nightly@imports",
+                      "state": "running",
+                      "createdAt": 1792800000000,
+                      "isCancelled": false,
+                      "counts": {
+                        "pending": 0,
+                        "delayed": 0,
+                        "blocked": 1,
+                        "working": 1,
+                        "completed": 0,
+                        "rejected": 0
+                      },
+                      "nodes": [
+                        {
+                          "ref": "fetch",
+                          "kind": "task",
+                          "queue": "imports",
+                          "id": "0{nightly@imports}",
+                          "state": "working",
+                          "after": []
+                        },
+                        {
+                          "ref": "mail",
+                          "kind": "task",
+                          "queue": "emails",
+                          "id": "3{nightly@imports}",
+                          "state": "blocked",
+                          "after": [
+                            {
+                              "ref": "fetch",
+                              "on": "completed"
+                            }
+                          ]
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/flows/{flow}/cancel": {
+      "post": {
+        "operationId": "cancelFlow",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Cancel all tasks of a flow that have not ended",
+        "description": "The last ones first. Holders of working tasks get `cancelRequested`. The token needs the scope for each queue of the flow. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/flow"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The flow is cancelled.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/FlowCancelled"
+                },
+                "examples": {
+                  "cancelled": {
+                    "summary": "cancelled",
+                    "value": {
+                      "id": "nightly@imports",
+                      "cancelled": 2,
+                      "flagged": 1
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/flows/{flow}/redrive": {
+      "post": {
+        "operationId": "redriveFlow",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Redrive all tasks of a flow that failed",
+        "description": "What was rejected because of them is blocked again. Cancelled tasks stay so. The token needs the scope for each queue of the flow. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/flow"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The tasks are pending again.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/FlowRedriven"
+                },
+                "examples": {
+                  "redriven": {
+                    "summary": "redriven",
+                    "value": {
+                      "id": "nightly@imports",
+                      "redriven": 1
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/tasks/{id}/before": {
+      "get": {
+        "operationId": "getBefore",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Get what a task waited for, with results and errors",
+        "description": "Results of the tasks that it came `after`, also of other queues, by their refs. They are kept until the flow has ended. A task of no flow has none. Scope: consume.",
+        "security": [
+          {
+            "token": [
+              "consume"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/id"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "What has become of them.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Before"
+                },
+                "examples": {
+                  "two": {
+                    "summary": "two",
+                    "value": {
+                      "tasks": {
+                        "rows": {
+                          "state": "completed"
+                        },
+                        "audit": {
+                          "state": "rejected",
+                          "error": "503",
+                          "reason": "attempts_exhausted"
+                        }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/queues": {
       "get": {
         "operationId": "listQueues",
@@ -9960,7 +10295,7 @@ export const openapi: OpenApiDocument = {
         "properties": {
           "id": {
             "type": "string",
-            "description": "`<name>@<queue>`: the queue is that of the first task."
+            "description": "`<name>@<queue>`: the queue of a task that waits for nothing."
           },
           "created": {
             "type": "boolean",
@@ -9980,6 +10315,279 @@ export const openapi: OpenApiDocument = {
         "required": [
           "id",
           "created",
+          "tasks"
+        ]
+      },
+      "Flow": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "`<name>@<queue>`: the queue of a task that waits for nothing."
+          },
+          "state": {
+            "enum": [
+              "running",
+              "completed",
+              "rejected"
+            ],
+            "type": "string",
+            "description": "`running` until the last task has ended; then `completed` if all tasks completed, else `rejected`."
+          },
+          "createdAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was added, epoch ms."
+          },
+          "endedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When its last task ended, epoch ms."
+          },
+          "isCancelled": {
+            "type": "boolean"
+          },
+          "onFailure": {
+            "const": "cancel"
+          },
+          "counts": {
+            "type": "object",
+            "properties": {
+              "pending": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "delayed": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "blocked": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "working": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "completed": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "rejected": {
+                "type": "integer",
+                "minimum": 0
+              }
+            },
+            "required": [
+              "pending",
+              "delayed",
+              "blocked",
+              "working",
+              "completed",
+              "rejected"
+            ],
+            "description": "How many tasks are in each state. Inner flows are not counted."
+          },
+          "nodes": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "ref": {
+                  "type": "string",
+                  "description": "With the refs of the flows it is in: `audit/rows`."
+                },
+                "kind": {
+                  "enum": [
+                    "task",
+                    "flow"
+                  ],
+                  "type": "string"
+                },
+                "queue": {
+                  "type": "string"
+                },
+                "id": {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                "state": {
+                  "anyOf": [
+                    {
+                      "enum": [
+                        "pending",
+                        "delayed",
+                        "blocked",
+                        "working",
+                        "completed",
+                        "rejected"
+                      ],
+                      "type": "string"
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "Of an inner flow `blocked` until it has ended. null if the record is gone."
+                },
+                "reason": {
+                  "enum": [
+                    "rejected",
+                    "attempts_exhausted",
+                    "lease_expired",
+                    "taken_back",
+                    "cancelled",
+                    "dependency_failed"
+                  ],
+                  "type": "string",
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
+                },
+                "because": {
+                  "type": "string",
+                  "description": "With the reason `dependency_failed`: the ref of the task that failed."
+                },
+                "after": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "ref": {
+                        "type": "string"
+                      },
+                      "on": {
+                        "enum": [
+                          "completed",
+                          "ended",
+                          "failed"
+                        ],
+                        "type": "string"
+                      }
+                    },
+                    "required": [
+                      "ref",
+                      "on"
+                    ]
+                  },
+                  "description": "What it waits for."
+                }
+              },
+              "required": [
+                "ref",
+                "kind",
+                "state",
+                "after"
+              ]
+            },
+            "description": "Each comes after what it waits for."
+          }
+        },
+        "required": [
+          "id",
+          "state",
+          "createdAt",
+          "isCancelled",
+          "counts",
+          "nodes"
+        ]
+      },
+      "FlowCancelled": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "`<name>@<queue>`: the queue of a task that waits for nothing."
+          },
+          "cancelled": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks that have ended because of it."
+          },
+          "flagged": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks that are working: their holders get `cancelRequested`."
+          }
+        },
+        "required": [
+          "id",
+          "cancelled",
+          "flagged"
+        ]
+      },
+      "FlowRedriven": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "`<name>@<queue>`: the queue of a task that waits for nothing."
+          },
+          "redriven": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Dead letters that are pending again."
+          }
+        },
+        "required": [
+          "id",
+          "redriven"
+        ]
+      },
+      "Before": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "object",
+            "propertyNames": {
+              "type": "string"
+            },
+            "additionalProperties": {
+              "type": "object",
+              "properties": {
+                "state": {
+                  "anyOf": [
+                    {
+                      "enum": [
+                        "completed",
+                        "rejected"
+                      ],
+                      "type": "string"
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "null if it has not ended, or its record is gone."
+                },
+                "result": {},
+                "encoding": {
+                  "const": "base64",
+                  "description": "The result is bytes, in base64."
+                },
+                "error": {},
+                "errorEncoding": {
+                  "const": "base64",
+                  "description": "The error is bytes, in base64."
+                },
+                "reason": {
+                  "enum": [
+                    "rejected",
+                    "attempts_exhausted",
+                    "lease_expired",
+                    "taken_back",
+                    "cancelled",
+                    "dependency_failed"
+                  ],
+                  "type": "string",
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled; `dependency_failed`: a task that it waited for did not complete."
+                }
+              },
+              "required": [
+                "state"
+              ]
+            },
+            "description": "What the task waited for, by ref."
+          }
+        },
+        "required": [
           "tasks"
         ]
       },
@@ -13461,6 +14069,16 @@ export const openapi: OpenApiDocument = {
           "$ref": "#/components/schemas/TaskId"
         },
         "example": "welcome-17"
+      },
+      "flow": {
+        "name": "flow",
+        "in": "path",
+        "required": true,
+        "description": "Id of the flow, percent-encoded.",
+        "schema": {
+          "type": "string"
+        },
+        "example": "nightly@imports"
       },
       "group": {
         "name": "group",

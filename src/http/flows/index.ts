@@ -1,9 +1,11 @@
 /** The entry of flows: all that programs use, and the part that turns them on in a deployment or an app. */
-import { linked } from "../../features/linked/index.ts";
+import { linkedWith } from "../../open/flows/linked-with.ts";
+import { flowSource } from "../../open/flows/flow-source.ts";
 import { flowsPart as sweepPart } from "../../features/flows/index.ts";
 import type { FlowsPart } from "./part.ts";
 
 export {
+  type AddedBefore,
   type AddedFlow,
   type After,
   batch,
@@ -25,9 +27,9 @@ export {
   MAX_FLOW_TASKS,
   type QueueOfFlow,
 } from "../../features/flows/index.ts";
+export type { FlowBatch, FlowLeases, FlowSource } from "../../open/flows/flow-source.ts";
+export type { FlowCalls } from "../../open/flows/flow-calls.ts";
 export { Flows, type FlowsOptions } from "../../open/flows.ts";
-export type { FlowBatch, FlowLeases } from "../../open/flows/flow-source.ts";
-export type { FlowCalls } from "../../open/flows/flow-tasks.ts";
 export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";
 export type { FlowsPart } from "./part.ts";
 
@@ -36,7 +38,8 @@ export type { FlowsPart } from "./part.ts";
  * @example export default sluice({ flows, consumers: [report.consumer(async (task) => send(await task.before()))] });
  */
 export const flows: FlowsPart = {
-  linked,
+  linked: linkedWith,
   sweepPart,
+  flowSource,
   routes: async () => (await import("../routes/flows.ts")).flowRoutes,
 };

@@ -1,5 +1,6 @@
-import type { SweepPart } from "../../sweep/part.ts";
-import type { Transport } from "../../kernel/transport.ts";
+import type { LinkedPart } from "../../open/linked-part.ts";
+import type { SweptPart } from "../../open/swept-part.ts";
+import type { flowSource } from "../../open/flows/flow-source.ts";
 import type { App, Services } from "../services.ts";
 import type { Part } from "../parts.ts";
 
@@ -10,11 +11,9 @@ export interface FlowRoutes {
 }
 
 /** The code of flows, to turn them on. */
-export interface FlowsPart {
-  /** Makes a transport with the edition of the scripts that knows flows. It returns the same one for the same transport. */
-  readonly linked: (transport: Transport) => Transport;
-  /** Its part of sweeps. */
-  readonly sweepPart: SweepPart;
+export interface FlowsPart extends LinkedPart, SweptPart {
+  /** Gives the tasks of a consumer what concerns their flows. */
+  readonly flowSource: typeof flowSource;
   /** Its routes, which may be loaded at the first request to them. */
   readonly routes: Part<FlowRoutes>;
 }

@@ -53,10 +53,7 @@ export const flowItem: v.GenericSchema<FlowItem> = {
   "~run": (dataset, config) => {
     const { value } = dataset;
     const isInner = typeof value === "object" && value !== null && Object.hasOwn(value, "flow");
-    return (isInner ? innerFlow : flowTask)["~run"](dataset, config) as v.OutputDataset<
-      FlowItem,
-      v.BaseIssue<unknown>
-    >;
+    return (isInner ? innerFlow : flowTask)["~run"](dataset, config);
   },
 };
 
@@ -103,3 +100,13 @@ export const isBatch = (body: NewFlow | NewBatch): body is NewBatch => isBatchLi
 /** Chooses the form by the callbacks: the errors are then those of the form that the caller means. */
 export const newFlowOrBatch = (body: unknown): typeof newFlow | typeof newBatch =>
   typeof body === "object" && body !== null && isBatchLike(body) ? newBatch : newFlow;
+
+const flowForm = "must be the id of a flow, such as nightly@imports";
+
+/** The flow in the path. */
+export const flowInPath = fields({
+  flow: v.pipe(
+    v.string(flowForm),
+    v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}@[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/, flowForm),
+  ),
+});

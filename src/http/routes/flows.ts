@@ -1,14 +1,28 @@
 import { checkOrder } from "../../deploy/declared/checked-order.ts";
-import { type AddedFlow, batch, flow, type FlowItem } from "../../features/flows/index.ts";
+import {
+  type AddedFlow,
+  batch,
+  flow,
+  type FlowItem,
+  flowQueue,
+  type FlowReport,
+  readBefore,
+} from "../../features/flows/index.ts";
 import type { QueueDefinition } from "../../open/definition.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { opening } from "../../open/opening.ts";
 import type { Queue } from "../../open/queue.ts";
-import { forbidden } from "../auth/authenticator.ts";
+import { Flows } from "../../open/flows.ts";
+import { forbidden, payloadsHidden } from "../auth/authenticator.ts";
+import type { Scope } from "../auth/tokens.ts";
 import type { FlowRoutes } from "../flows/part.ts";
-import { readBody, requestOptions } from "../request/read.ts";
+import { Problem } from "../problems/problem.ts";
+import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
+import { idInPath } from "../request-schemas/tasks.ts";
 import * as schemas from "../request-schemas/flows.ts";
 import type * as replies from "../response-schemas/flows.ts";
+import type { ReplyOf } from "../response-schemas/values.ts";
+import { fieldOf } from "../responses/task-reply.ts";
 import { reply } from "../responses/reply.ts";
 import type { RequestContext, Services } from "../services.ts";
 
@@ -26,8 +40,88 @@ export const flowRoutes: FlowRoutes = {
         : await addItems(body, queueOf, options);
       return addedReply(added);
     });
+
+    const flows = (c: RequestContext) => {
+      const { transport, prefix = services.prefix, wake } = services.optionsOf(c);
+      return new Flows({ transport, prefix, wake });
+    };
+    /** The id in the path, if the caller has one of the scopes for each queue of the flow. */
+    const allowedId = async (c: RequestContext, ...scopes: Scope[]): Promise<string> => {
+      const { flow: id } = readPath(c, schemas.flowInPath);
+      requireScope(c, scopes, [homeOf(id)]);
+      if (!scopes.some((scope) => c.get("grants").allowsAll(scope))) {
+        const report = await flows(c).get(id);
+        if (report) requireScope(c, scopes, queuesIn(report));
+      }
+      return id;
+    };
+
+    app.get("/v1/flows/:flow", allow("enqueue", "view"), async (c) => {
+      readQuery(c);
+      const { flow: id } = readPath(c, schemas.flowInPath);
+      requireScope(c, ["enqueue", "view"], [homeOf(id)]);
+      const report = await flows(c).get(id, { signal: c.req.raw.signal });
+      if (!report) throw flowNotFound();
+      requireScope(c, ["enqueue", "view"], queuesIn(report));
+      return reply<typeof replies.flow>(report);
+    });
+
+    app.post("/v1/flows/:flow/cancel", allow("enqueue"), async (c) => {
+      const options = requestOptions(c);
+      await readBody(c, services, noFields, "optional");
+      const id = await allowedId(c, "enqueue");
+      const done = await flows(c).cancel(id, options);
+      if (!done.ok) throw flowNotFound();
+      return reply<typeof replies.cancelled>({ id, cancelled: done.cancelled, flagged: done.flagged });
+    });
+
+    app.post("/v1/flows/:flow/redrive", allow("admin"), async (c) => {
+      const options = requestOptions(c);
+      await readBody(c, services, noFields, "optional");
+      const id = await allowedId(c, "admin");
+      const done = await flows(c).redrive(id, options);
+      if (!done.ok) throw flowNotFound();
+      return reply<typeof replies.redriven>({ id, redriven: done.redriven });
+    });
+
+    app.get("/v1/queues/:queue/tasks/:id/before", allow("consume"), async (c) => {
+      readQuery(c);
+      const { id } = readPath(c, idInPath);
+      const { name } = c.get("open");
+      if (c.get("grants").hidesPayloads(name, "consume"))
+        throw payloadsHidden("What a task waited for has results, which the token hides.");
+      const open = opening(services.optionsOf(c));
+      const queueOf = (queue: string) => flowQueue(open(queue).queue(), "queue");
+      const found = await readBefore(id, queueOf(name), queueOf, { signal: c.req.raw.signal });
+      const shown = Object.entries(found).map(([ref, { result, error, ...one }]) => {
+        return [
+          ref,
+          { ...one, ...fieldOf(result, "result", "encoding"), ...fieldOf(error, "error", "errorEncoding") },
+        ];
+      });
+      return reply<typeof replies.before>({ tasks: Object.fromEntries(shown) as BeforeReply });
+    });
   },
 };
+
+type BeforeReply = ReplyOf<typeof replies.before>["tasks"];
+
+const homeOf = (id: string) => id.slice(id.indexOf("@") + 1);
+
+const queuesIn = ({ nodes }: FlowReport) => [...new Set(nodes.flatMap(({ queue }) => queue ?? []))];
+
+/** @throws {Problem} `forbidden`, if the caller has none of the scopes for a queue */
+function requireScope(c: RequestContext, scopes: readonly Scope[], queues: readonly string[]): void {
+  const grants = c.get("grants");
+  for (const queue of queues) {
+    if (!scopes.some((scope) => grants.allows(scope, queue))) throw forbidden(scopes, queue);
+  }
+}
+
+const flowNotFound = () =>
+  new Problem("not_found", {
+    detail: "There is no flow with this id: it was never added, or its record has expired.",
+  });
 
 function addItems(
   { tasks, ...own }: schemas.NewFlow,
@@ -82,8 +176,8 @@ function queuesOf(c: RequestContext, services: Services): QueueOf {
     let its = known.get(name);
     if (!its) {
       if (!c.get("grants").allows("enqueue", name)) throw forbidden(["enqueue"], name);
-      const { definition, queue } = open(name);
-      its = { definition, queue: queue() };
+      const opened = open(name);
+      its = { definition: opened.definition, queue: opened.queue() };
       known.set(name, its);
     }
     checkOrder(its.definition, task, path);

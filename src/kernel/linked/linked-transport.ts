@@ -5,8 +5,11 @@
 import { linkedScripts } from "../../lua/linked.gen.ts";
 import type { Command, CommandOutcome, Reply, Script, SendOptions, Transport } from "../transport.ts";
 import { ReplyReader } from "../scripts/binding.ts";
+import type { FollowersWaker, Link } from "./outbox.ts";
 
 const editions = new WeakMap<Transport, Transport>();
+/** By linked transport, the one that it was made of. */
+const plain = new WeakMap<Transport, Transport>();
 const loaded = new Map<string, Script>();
 
 /**
@@ -20,15 +23,29 @@ const loaded = new Map<string, Script>();
 export function linked(transport: Transport): Transport {
   const known = editions.get(transport);
   if (known) return known;
+  const link = linkTo(transport);
+  editions.set(transport, link);
+  return link;
+}
+
+/**
+ * A {@link linked} transport that wakes the consumers of other queues, for tasks of flows that begin because a task of
+ * this queue has ended. A new one each time.
+ * @param transport may be linked
+ */
+export const linkedWaking = (transport: Transport, waker: FollowersWaker): Transport =>
+  linkTo(plain.get(transport) ?? transport, waker);
+
+function linkTo(transport: Transport, waker?: FollowersWaker): Transport {
   const link: Transport = {
     ...transport,
     send: async (commands, options) => {
       const sent = await inEdition(commands);
-      return asPlain(transport, sent, await transport.send(sent, options), options);
+      return asPlain({ transport, waker }, sent, await transport.send(sent, options), options);
     },
   };
-  editions.set(transport, link);
   editions.set(link, link);
+  plain.set(link, transport);
   return link;
 }
 
@@ -58,7 +75,7 @@ const NODE = /^\d+\{.+@.+\}$/;
  * partitions: that is done first. A task that is blocked is in this state.
  */
 async function asPlain(
-  transport: Transport,
+  { transport, waker }: Pick<Link, "transport" | "waker">,
   commands: readonly Command[],
   outcomes: CommandOutcome[],
   options: SendOptions | undefined,
@@ -74,7 +91,7 @@ async function asPlain(
       outcomes[i] = { reply: reply.with(1, "blocked") };
     if (name === "cancel" && reply[0] === "rejected" && NODE.test(command.args[1] ?? "")) {
       const { emptyOutboxOf } = await import("./outbox.ts");
-      await emptyOutboxOf(transport, command.keys, command.args[0], options);
+      await emptyOutboxOf(transport, command.keys, command.args[0], options, waker);
     }
     if (name !== "settle" && name !== "settleAndDequeue") continue;
     const settled = name === "settle" ? reply : reply[0];
@@ -83,7 +100,7 @@ async function asPlain(
     const rest = (settled as readonly Reply[]).slice(0, -1);
     outcomes[i] = { reply: name === "settle" ? rest : [rest, ...reply.slice(1)] };
     const { sendSettled } = await import("./outbox.ts");
-    await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options);
+    await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options, waker);
   }
   return outcomes;
 }

@@ -20,8 +20,19 @@ import {
   notifyScript,
 } from "./link-scripts.ts";
 
+/** Wakes the consumers of queues whose tasks become ready, as the waker of a queue does. */
+export interface FollowersWaker {
+  /** How long a wake counts, ms, as the scripts take it; empty for a queue whose consumer is not woken. */
+  window(queue: string): string;
+  /** Never throws. */
+  wake(queue: string): unknown;
+}
+
 /** Where partitions are. */
-export type Link = Omit<QueueRef, "name">;
+export interface Link extends Omit<QueueRef, "name"> {
+  /** @default consumers are not woken */
+  readonly waker?: FollowersWaker | undefined;
+}
 
 /** How many nodes one call notifies or ends. */
 const PER_CALL = 200;
@@ -200,9 +211,10 @@ export async function sendSettled(
   keys: readonly string[],
   left: ReplyReader,
   options: SendOptions = {},
+  waker?: FollowersWaker,
 ): Promise<void> {
   const { link, name } = shardOf(transport, keys, left.text());
-  await unlessItFails(sendOutbox(link, name, readEntries(left), { signal: options.signal }));
+  await unlessItFails(sendOutbox({ ...link, waker }, name, readEntries(left), { signal: options.signal }));
 }
 
 /** As {@link sendSettled}, after a call whose reply does not have what it has left. */
@@ -211,9 +223,10 @@ export async function emptyOutboxOf(
   keys: readonly string[],
   testNow: string | undefined,
   options: SendOptions = {},
+  waker?: FollowersWaker,
 ): Promise<void> {
   const { link, name } = shardOf(transport, keys, testNow);
-  await unlessItFails(emptyOutbox(link, name, { signal: options.signal }));
+  await unlessItFails(emptyOutbox({ ...link, waker }, name, { signal: options.signal }));
 }
 
 /**
@@ -244,7 +257,10 @@ async function sendPiece(link: Link, from: string, member: string, options: Send
   // Another caller has added it.
   if (text === null) return true;
   const to = member.slice(member.lastIndexOf(" ") + 1);
-  const { status } = await run(link.transport, pieceCall(shardNamed(link, to), readPiece(text)), options);
+  const { queue } = readShardName(to);
+  const call = pieceCall(shardNamed(link, to), readPiece(text), link.waker?.window(queue));
+  const { status, wake } = await run(link.transport, call, options);
+  if (wake) await link.waker?.wake(queue);
   return status === "ok";
 }
 
@@ -292,7 +308,7 @@ async function notifyAll(
   const calls = slices.map(({ to, slice }) =>
     shardNamed(link, to).call(
       notifyScript,
-      { wake: "" },
+      { wake: link.waker?.window(readShardName(to).queue) ?? "" },
       slice.map(({ change }) => change),
     ),
   );
@@ -300,10 +316,12 @@ async function notifyAll(
   const replies = (await exchange(link.transport, [...removals, ...calls], options)).map((reply) => reply());
   const more: Open[] = [];
   const left = new Set<Open>();
+  const toWake = new Set<string>();
   const known = new Map<string, boolean>();
   for (const [i, { to, slice }] of slices.entries()) {
     const reply = replies[removals.length + i];
     if (!reply) continue;
+    if (reply.wake) toWake.add(readShardName(to).queue);
     more.push(...reply.outbox.map((entry) => ({ from: to, entry })));
     if (reply.unknown === 0) continue;
     // Their piece may not have been added yet.
@@ -313,6 +331,7 @@ async function notifyAll(
       if (isKnown) left.add(open);
     }
   }
+  await Promise.all(Array.from(toWake, (queue) => link.waker?.wake(queue)));
   return { more, left };
 }
 

@@ -1,7 +1,8 @@
 import type { DrainHooks, QueueHooks } from "../../kernel/hooks.ts";
 import type { Batch, LeasedTask } from "../../kernel/lease/leased-task.ts";
+import { flowQueue, type QueueOfFlow } from "../../features/flows/index.ts";
 import type { Queue } from "../../kernel/queue.ts";
-import type { FlowCalls } from "./flow-tasks.ts";
+import { type FlowCalls, flowCalls } from "./flow-calls.ts";
 
 /** The tasks of one dequeue, with the calls of flows. */
 export type FlowBatch<T> = (LeasedTask<T> & FlowCalls)[] & Pick<Batch<T>, "nextDueAt" | "paused" | "invalid">;
@@ -17,11 +18,27 @@ export interface FlowLeases<Out> {
   readonly ofTasks?: FlowCalls | undefined;
 }
 
-/** @param callsOf the calls of a task */
-export function flowLeases<In, Out>(
+/** A queue whose tasks have the calls of flows. */
+export type FlowSource<In, Out> = Omit<Queue<In, Out>, keyof FlowLeases<Out>> & FlowLeases<Out>;
+
+type CallsOf = (task: { readonly id: string; readonly receipt: string }) => FlowCalls;
+
+/**
+ * Gives the tasks of a queue the calls of flows, also those that handlers get.
+ * @param queue whose transport is linked
+ * @param queueOf the other queues, by their names
+ */
+export function flowSource<In, Out>(
   queue: Queue<In, Out>,
-  callsOf: (task: { readonly id: string; readonly receipt: string }) => FlowCalls,
-): FlowLeases<Out> {
+  queueOf: (name: string) => QueueOfFlow,
+): FlowSource<In, Out> {
+  const own = flowQueue(queue, "queue");
+  const callsOf: CallsOf = (task) =>
+    flowCalls(task, { own, queueOf: (name) => flowQueue(queueOf(name), name) });
+  return replaced(queue, flowLeases(queue, callsOf));
+}
+
+function flowLeases<In, Out>(queue: Queue<In, Out>, callsOf: CallsOf): FlowLeases<Out> {
   const decorated = (tasks: Batch<Out>): FlowBatch<Out> => {
     for (const task of tasks) Object.assign(task, callsOf(task));
     return tasks as FlowBatch<Out>;
@@ -40,10 +57,7 @@ export function flowLeases<In, Out>(
 }
 
 /** Those of a drain whose handlers get tasks with the calls of flows. */
-function drainHooks(
-  inner: DrainHooks | undefined,
-  callsOf: (task: { readonly id: string; readonly receipt: string }) => FlowCalls,
-): DrainHooks {
+function drainHooks(inner: DrainHooks | undefined, callsOf: CallsOf): DrainHooks {
   return {
     onSettle: (...args) => inner?.onSettle(...args),
     request: (run) => inner?.request(run) ?? run(),
@@ -52,4 +66,16 @@ function drainHooks(
       return inner?.handlerCall(tasks) ?? { run: (handler) => handler(), end() {} };
     },
   };
+}
+
+/** A queue with some members of its own. */
+function replaced<Q extends object, Own extends object>(queue: Q, own: Own): Omit<Q, keyof Own> & Own {
+  return new Proxy(queue, {
+    has: (target, name) => name in own || name in target,
+    get(target, name) {
+      if (Object.hasOwn(own, name)) return own[name as keyof Own];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  }) as unknown as Omit<Q, keyof Own> & Own;
 }

@@ -1,11 +1,10 @@
 import { invalidArgument } from "../../errors.ts";
-import { flowQueue, type QueueOfFlow, type ReadQueue } from "../../features/flows/index.ts";
-import { linked } from "../../features/linked/index.ts";
+import { flowQueue, type QueueOfFlow } from "../../features/flows/index.ts";
 import { listOf, onlyOptions } from "../../kernel/options/validation.ts";
 import type { Queue } from "../queue.ts";
 import type { QueueOptions } from "../options.ts";
-import { type FlowLeases, flowLeases } from "./flow-source.ts";
-import { flowCalls } from "./flow-tasks.ts";
+import { linkedWith } from "./linked-with.ts";
+import { type FlowSource, flowSource } from "./flow-source.ts";
 
 export interface WithFlowsOptions {
   /**
@@ -33,37 +32,16 @@ interface MadeQueue<In, Out> {
 export function withFlows<In, Out>(
   queue: Queue<In, Out>,
   options: WithFlowsOptions = {},
-): Omit<Queue<In, Out>, keyof FlowLeases<Out>> & FlowLeases<Out> {
+): FlowSource<In, Out> {
   onlyOptions(options, ["queues"]);
   const { options: made, constructor: SameClass } = queue as unknown as MadeQueue<In, Out>;
   if (!made?.transport) throw invalidArgument("queue", "must be a Queue");
-  const given = { ...made, transport: linked(made.transport) };
-  const inner = made.transport === given.transport ? queue : new SameClass(queue.name, given);
+  const given = { ...made, transport: linkedWith(made.transport, made.wake) };
   const { schema: _, ...ofOthers } = given;
-  const others = new Map<string, ReadQueue>();
   const { queues = [] } = options;
   listOf(queues, "queues", Infinity);
-  for (const [i, other] of queues.entries()) others.set(other?.name, flowQueue(other, `queues[${i}]`));
-  const queueOf = (name: string) => {
-    const known = others.get(name) ?? flowQueue(new SameClass(name, ofOthers), name);
-    others.set(name, known);
-    return known;
-  };
-  const ofTasks = { own: flowQueue(inner, "queue"), queueOf };
-  return replaced(
-    inner,
-    flowLeases(inner, (task) => flowCalls(task, ofTasks)),
-  );
-}
-
-/** A queue with some members of its own. */
-export function replaced<Q extends object, Own extends object>(queue: Q, own: Own): Omit<Q, keyof Own> & Own {
-  return new Proxy(queue, {
-    has: (target, name) => name in own || name in target,
-    get(target, name) {
-      if (Object.hasOwn(own, name)) return own[name as keyof Own];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  }) as unknown as Omit<Q, keyof Own> & Own;
+  for (const [i, other] of queues.entries()) flowQueue(other, `queues[${i}]`);
+  const queueOf = (name: string) =>
+    queues.find((other) => other.name === name) ?? new SameClass(name, ofOthers);
+  return flowSource(new SameClass(queue.name, given), queueOf);
 }

@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Queue } from "../../../src/index.ts";
+import { drain, Queue } from "../../../src/index.ts";
 import { addBefore } from "../../../src/features/flows/add-before.ts";
 import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
-import { batch } from "../../../src/features/flows/index.ts";
+import { batch, withFlows } from "../../../src/http/flows/index.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { readLayout } from "../../../src/kernel/linked/flow-layout.ts";
 import { shardNamed } from "../../../src/kernel/linked/outbox.ts";
-import { readReceipt } from "../../../src/kernel/names/receipt.ts";
 import { useRig } from "../../support/rig.ts";
 import { flowQueueOf } from "./flow-queues.ts";
 
@@ -42,9 +41,7 @@ type Taken = Awaited<ReturnType<typeof take>>;
 
 /** Adds tasks by a working task. */
 function grow(task: Taken, at: string, ref: string, items: readonly FlowItem<string>[]) {
-  const { lease, token } = readReceipt(task.receipt, "receipt");
-  const working = { id: task.id, proof: `${lease},${token}`, shard: shardNamed(link(), at) };
-  return addBefore(working, ref, items, queueOf);
+  return addBefore({ receipt: task.receipt, store: queueOf(at).store }, ref, items, queueOf);
 }
 
 /** The refs of a flow with what each waits for. */
@@ -137,6 +134,21 @@ describe("a working task", () => {
     for (const one of await queue("one").dequeue({ max: 2 })) await one.reject();
     expect(await queue("two").counts()).toMatchObject({ blocked: 0, rejected: 1 });
     await take("three", "clean");
+  });
+
+  test("of a drain may add them", async () => {
+    const pages = queue("two");
+    await addFlow([item("crawl", "one"), item("index", "three", "crawl")], queueOf, { id: "f" });
+    await drain(withFlows(queue("one")), async (task) => {
+      const added = await task.addBefore("index", [{ ref: "page", queue: pages, payload: "page" }]);
+      expect(added).toMatchObject({ ok: true, tasks: { page: expect.any(String) } });
+    });
+    expect(await queue("three").counts()).toMatchObject({ blocked: 1 });
+    await drain(withFlows(pages), () => "text");
+    await drain(withFlows(queue("three")), async (task) => {
+      expect(await task.before()).toMatchObject({ "crawl/page": { state: "completed", result: "text" } });
+    });
+    expect(await queue("three").counts()).toMatchObject({ blocked: 0, pending: 0 });
   });
 
   test("of a batch adds tasks to it, so its callbacks wait for them", async () => {

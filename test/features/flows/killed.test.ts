@@ -9,8 +9,6 @@ import { linked } from "../../../src/features/linked/index.ts";
 import { SluiceError } from "../../../src/errors.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";
 import { sweepWith } from "../../../src/open/sweep-with.ts";
-import { shardNamed } from "../../../src/kernel/linked/outbox.ts";
-import { readReceipt } from "../../../src/kernel/names/receipt.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
@@ -148,12 +146,10 @@ test.for(["request", "reply"] as const)(
       await addFlow([task("a", "one"), task("z", "two", ["a"])], queueOf(rig.transport), { id: "f" });
       const queue = new Queue<string>("one", { transport: linked(rig.transport), now });
       const a = (await queue.dequeue({ lease: "10m" }))[0] as LeasedTask<string>;
-      const { lease, token } = readReceipt(a.receipt, "receipt");
       const grow = (transport: Transport) => {
-        const shard = shardNamed({ transport: linked(transport), now }, "one");
+        const open = queueOf(transport);
         const items = [task("b", "three"), task("c", "one", ["b"])];
-        const working = { id: a.id, proof: `${lease},${token}`, shard };
-        return addBefore(working, "z", items, queueOf(transport));
+        return addBefore({ receipt: a.receipt, store: open("one").store }, "z", items, open);
       };
       const isAdded = await grow(mortal(most, loses).transport).then(
         () => true,

@@ -93,6 +93,12 @@ describe("the Worker of wrangler.toml in workerd", () => {
     const refused = await ask("POST", "/v1/sweep", { json: { deep: true } });
     expect([refused.status, refused.body.code]).toEqual([501, "unsupported"]);
   });
+
+  it("refuses what needs a part, and says which", async () => {
+    const singleton = { key: "one", while: "waiting" };
+    const { status, body } = await ask("POST", "/v1/queues/plain/tasks", { json: { payload: 1, singleton } });
+    expect([status, body.detail]).toEqual([501, expect.stringContaining('"sluice-queue/debounce"')]);
+  });
 });
 
 describe("a Worker with all parts in workerd", () => {
@@ -106,6 +112,20 @@ describe("a Worker with all parts in workerd", () => {
   it("shows the dashboard, and sweeps deeply", async () => {
     expect((await complete.ask("GET", "/dashboard", { as: null })).status).toBe(200);
     expect((await complete.ask("POST", "/v1/sweep", { json: { deep: true } })).body.faults).toEqual([]);
+  });
+
+  it("has strict order, debounce and schedules", async () => {
+    const path = "/v1/queues/ledger";
+    const statuses: number[] = [];
+    const send = async (method: string, rest: string, json: object) =>
+      void statuses.push((await complete.ask(method, path + rest, { json })).status);
+    await send("PATCH", "/settings", { order: "strict" });
+    await send("POST", "/tasks", { payload: 1, group: "a", singleton: { key: "one", while: "waiting" } });
+    await send("POST", "/tasks", { payload: 2, group: "a" });
+    await send("PUT", "/schedules/hourly", { every: "1h", payload: 3, group: "a" });
+    expect(statuses).toEqual([200, 201, 201, 201]);
+    const { body } = await complete.ask("POST", `${path}/tasks/pull`, { json: { max: 10 } });
+    expect(body.tasks).toMatchObject([{ payload: 1 }]);
   });
 });
 
