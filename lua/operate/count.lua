@@ -156,7 +156,7 @@ local reply = {
   remaining(found, '~broken', '~checked'),
   in_use and redis.call('ZCARD', workers) or 0,
   tonumber(settings.paused) or 0,
-  settings.o and redis.call('ZLEXCOUNT', fair_by_group, '[~~', '+') or 0,
+  settings.o and redis.call('ZLEXCOUNT', fair_by_group, '[~~', '(~~~') or 0,
 }
 if overview ~= '' then
   append(reply, now, int(found['~lease'] or 0))

@@ -40,9 +40,9 @@ local lines = (function()
     plan_write(plan, 'ZREM fair_by_group', member)
   end
 
-  -- True while a group has a task that is ready, works or waits for another attempt.
+  -- True while a group has a task that is ready, works or waits for another attempt, or its line is held.
   local function is_busy(group)
-    return group.line.head or group.working + group.ready + group.limited > 0
+    return group.line.head or group.line.hold or group.working + group.ready + group.limited > 0
   end
 
   -- Sets whether the head of a group stops it. `fair-by-group` lists the groups that are stopped.
@@ -74,10 +74,13 @@ local lines = (function()
   end
 
   -- `~o:<group>`: how many wait, the last places given in front and at the back, whether the group is
-  -- stopped, and the head's id. Returns the line, and whether there is one that is readable.
+  -- stopped, by what it is held, and the head's id. Returns the line, and whether there is one that is
+  -- readable.
   local function parse_line(text)
-    local waiting, front, back, stopped, head = string.match(text or '', '^1;(%d+);(%d+);(%d+);(s?);(.*)$')
+    local waiting, front, back, stopped, hold, head =
+      string.match(text or '', '^1;(%d+);(%d+);(%d+);(s?)h?([^;]*);(.*)$')
     local line = { stopped = stopped == 's', added = {}, left = 0 }
+    line.hold = hold ~= '' and hold or nil
     line.waiting = tonumber(waiting or 0)
     line.last_front_place, line.last_back_place = tonumber(front or 0), tonumber(back or 0)
     line.head = head ~= '' and head or nil
@@ -135,9 +138,13 @@ open_groups = (function(inner)
     if #names == 0 then
       return
     end
-    fields[#fields + 1] = '~set'
+    append(fields, '~moved', '~set')
     local found = read('HMGET', plan.keys.tasks, fields)
     local all = parse_settings(found[#fields] or nil)
+    if not plan.moved then
+      plan.stored_before['~moved'] = found[#fields - 1]
+      plan.moved = holds.parse_moved(found[#fields - 1])
+    end
     for i, name in ipairs(all.o and names or {}) do
       local own, line =
         parse_settings(plan.stored_before['~s:' .. name] or nil), lines.parse_line(found[i] or nil)
@@ -155,7 +162,7 @@ make_ready = (function(inner)
       task.priority = nil
     end
     if line and line.ordered and id ~= line.head and place ~= 'aside' then
-      if line.waiting > 0 or lines.is_busy(group) then
+      if line.waiting > 0 or lines.is_busy(group) or holds.begin(plan, group) then
         task.fair_score = nil
         return lines.line_up(plan, group, id)
       end
@@ -172,7 +179,7 @@ wait_again = (function(inner)
     if line and line.head == id then
       lines.set_stopped(plan, group, false)
     elseif line and line.ordered and not line.head and task.state == STATE.working then
-      line.head = id
+      line.head = not line.hold and not holds.is_moved(plan, group) and id or nil
     end
     return inner(plan, id, task, text, place, due)
   end
@@ -224,7 +231,7 @@ move_if_limited = (function(inner)
       lines.follow_score(entry.task, place.score)
     end
     if line and line.ordered and entry.id ~= line.head then
-      if line.head or group.working > 0 then
+      if line.head or line.hold or group.working > 0 or holds.begin(plan, group) then
         take_turn(plan, entry.task, place.score, entry.id)
         lines.line_up(plan, group, entry.id, true)
         return true
@@ -275,13 +282,13 @@ write_groups = (function(inner)
   end
 
   local function format_line(line)
-    if line.waiting == 0 and not line.head then
+    if line.waiting == 0 and not line.head and not line.hold then
       return ''
     end
     local front, back =
       line.waiting > 0 and line.last_front_place or 0, line.waiting > 0 and line.last_back_place or 0
-    local stopped = line.stopped and 's' or ''
-    return table.concat({ '1', int(line.waiting), int(front), int(back), stopped, line.head or '' }, ';')
+    local state = (line.stopped and 's' or '') .. (line.hold and 'h' .. line.hold or '')
+    return table.concat({ '1', int(line.waiting), int(front), int(back), state, line.head or '' }, ';')
   end
 
   return function(plan)
@@ -290,6 +297,7 @@ write_groups = (function(inner)
       local line = group.line
       if line and line.changed then
         release_next(plan, group)
+        holds.end_empty(plan, group)
         local field, text = '~o:' .. name, format_line(line)
         local before = plan.stored_before[field] or ''
         if text ~= '' and text ~= before then

@@ -39,7 +39,7 @@ repair_control = (function(inner)
       return false
     end
     local first = redis.call('ZRANGE', keys.fair_by_group, '[~', '+', 'BYLEX', 'LIMIT', '0', '1')[1]
-    local group = first and string.match(first, '^~~?([^ ]*)')
+    local group = first and string.match(first, '^~+([^ ]*)')
     return group and select(2, lines.parse_line(redis.call('HGET', keys.tasks, '~o:' .. group)))
   end
 
@@ -94,22 +94,27 @@ repair_waiting = (function(inner)
   end
 end)(repair_waiting)
 
--- The members of lines and of stopped groups are no turns in `fair`.
+-- The members of lines, and of stopped and held groups, are no turns in `fair`.
 repair_turns = (function(inner)
   local function remove_turn(repair, member, name)
     remove_from(repair, 'fair_by_group', member)
     report_fault(repair, 'turn_wrong', name)
   end
 
-  local function repair_stopped(repair, names)
+  -- names: of groups that are listed as stopped, and of those that are listed as held behind another `~`.
+  local function repair_listed(repair, names)
     local fields = {}
     for i, name in ipairs(names) do
-      fields[i] = '~o:' .. name
+      fields[i] = '~o:' .. string.gsub(name, '^~', '')
     end
     for i, text in ipairs(fields_in(repair, fields)) do
-      local line = lines.parse_line(text)
-      if not (has_order(repair) and line.stopped and line.head) then
-        remove_turn(repair, '~~' .. names[i], names[i])
+      local line, name = lines.parse_line(text), names[i]
+      local listed = line.stopped and line.head
+      if string.sub(name, 1, 1) == '~' then
+        listed = line.hold
+      end
+      if not (has_order(repair) and listed) then
+        remove_turn(repair, '~~' .. name, string.sub(fields[i], 4))
       end
     end
   end
@@ -138,11 +143,11 @@ repair_turns = (function(inner)
   end
 
   return function(repair, members)
-    local turns, stopped, waiting, ids = {}, {}, {}, {}
+    local turns, listed, waiting, ids = {}, {}, {}, {}
     for _, member in ipairs(members) do
       local name = string.match(member, '^~~(.*)$')
       if name then
-        stopped[#stopped + 1] = name
+        listed[#listed + 1] = name
       elseif string.sub(member, 1, 1) == '~' then
         waiting[#waiting + 1] = member
         append(ids, (string.match(member, '%S*$')))
@@ -154,8 +159,8 @@ repair_turns = (function(inner)
     if #ids > 0 then
       repair_waiting_turns(repair, waiting, ids)
     end
-    if #stopped > 0 then
-      repair_stopped(repair, stopped)
+    if #listed > 0 then
+      repair_listed(repair, listed)
     end
   end
 end)(repair_turns)
@@ -210,12 +215,15 @@ local function correct_line(plan, group, head, waits)
     plan_write(plan, 'ZADD fair_by_group', '0', stopped)
     wrong = true
   end
+  if line.hold and tonumber(redis.call('ZSCORE', keys.fair_by_group, '~~~' .. group.name) or 1) ~= 0 then
+    plan_write(plan, 'ZADD fair_by_group', '0', '~~~' .. group.name)
+    wrong = true
+  end
   if line.head and (not own or waits or (has_ended(head) and not line.stopped)) then
     line.head = nil
     wrong = true
   end
-  local busy = line.head or group.working + group.ready + group.limited > 0
-  return wrong or (waiting > 0 and not busy)
+  return wrong or (waiting > 0 and not lines.is_busy(group))
 end
 
 -- Repairs the lines of groups that are open, after their states. A task of another release stays the head.

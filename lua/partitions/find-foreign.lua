@@ -5,19 +5,20 @@ local size = ARGV[2] -- about this many fields, 1 to 1,000
 local before = ARGV[3] -- leaves out ids that derive from idempotency keys from this time (ms) on
 -- Returns {'ok', the next cursor, 0 at the end; the run of Redis in which the cursor is valid, empty if Redis
 --          does not say it; then ids that producers chose, others that may come again after '~k:', and dedup
---          keys after '~d:'}
+--          keys, or groups in strict order, after '~d:'}
 
 -- After a restart the hash has another order: the rest from the old cursor on may lack fields.
 local server = redis.pcall('INFO', 'server')
 local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
 local reply = { 'ok', page[1], type(server) == 'string' and string.match(server, 'run_id:(%w+)') or '' }
+local slot_name = slot_names(tasks)
 
 -- Adds an id if its record has the token of a producer. With an idempotency key the token has a dot, and an
 -- id of 22 letters and digits derives from the key, or a caller chose it.
 local function add_id(id, record, enqueued_at)
   local token = string.match(record, '^[^\n]*;t=([^;\n]*)')
   if not token then
-    return
+    append(reply, slot_name and slot_name(record) or nil)
   elseif #id ~= 22 or string.find(id, '%W') or not string.find(token, '.', 1, true) then
     append(reply, id)
   elseif tonumber(enqueued_at or 0) < tonumber(before) then

@@ -1,6 +1,11 @@
 -- slots: which slots of a queue a partition owns. `~slots` is `1;<version of the map>;<64 hex digits>`, four
 -- slots in each digit, the lowest first. Without the field a partition owns none.
 
+-- What names the group of a record for which a partition must stay in the map; nil if no group has to.
+local function slot_names()
+  return nil
+end
+
 -- The version of the map in `~slots`, and the slots; nothing if the partition owns none, or Redis lost them.
 local function noted_slots(owned)
   return string.match(owned or '', '^1;(%d+);(%x+)$')

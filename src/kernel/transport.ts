@@ -47,6 +47,41 @@ export interface SendOptions {
   readonly onSend?: (() => void) | undefined;
 }
 
+/** A queue with partitions, for what keeps groups in strict order. */
+export interface DividedQueue {
+  readonly name: string;
+  readonly prefix?: string | undefined;
+  readonly transport: Transport;
+  readonly now?: (() => number) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which partition of a queue owns which slot. */
+export interface SlotMap {
+  readonly version: number;
+  readonly owners: readonly number[];
+  readonly former: readonly number[];
+  /** While slots change hands: their owners from then on. */
+  readonly next: readonly number[] | undefined;
+  /** Whether the slots may not change hands yet. */
+  readonly isPreparing: boolean;
+}
+
+/**
+ * Passes the turns of groups on: see `passTurns` in linked/pass-turns.ts.
+ * @param wake how long a wake of a consumer counts, ms, as the scripts take it. @default no consumer is woken
+ * @param onWake called if a consumer must be woken
+ * @param until when to stop, on the clock of `performance.now()`. @default when it is done
+ * @returns whether groups wait for a partition that does not own their slot. The slots may not change hands then
+ */
+export type PassTurns = (
+  queue: DividedQueue,
+  map: SlotMap,
+  wake?: string,
+  onWake?: () => void,
+  until?: number,
+) => Promise<boolean>;
+
 /** How the queue reaches Redis. */
 export interface Transport {
   /**
@@ -87,6 +122,11 @@ export interface Transport {
    * @throws {SluiceError} if the request as a whole failed
    */
   send(commands: readonly Command[], options?: SendOptions): Promise<CommandOutcome[]>;
+  /**
+   * Lets groups in strict order go on after the partitions of their queue have changed. Only a linked transport has it.
+   * @internal
+   */
+  readonly passTurns?: PassTurns | undefined;
   /**
    * Subscribes to a channel. Optional. Best effort, as Redis's pub/sub is: messages without a listener are
    * lost. If the connection ends, the iteration throws, and does not reconnect.

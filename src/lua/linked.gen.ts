@@ -13,6 +13,7 @@ export const linkedScripts: Readonly<Record<string, () => Promise<Script>>> = {
   configure: async () => (await import("./linked/configure.gen.ts")).configure,
   count: async () => (await import("./linked/count.gen.ts")).count,
   askFormer: async () => (await import("./linked/ask-former.gen.ts")).askFormer,
+  findForeign: async () => (await import("./linked/find-foreign.gen.ts")).findForeign,
   ownSlots: async () => (await import("./linked/own-slots.gen.ts")).ownSlots,
   putShares: async () => (await import("./linked/put-shares.gen.ts")).putShares,
   renameKeys: async () => (await import("./linked/rename-keys.gen.ts")).renameKeys,

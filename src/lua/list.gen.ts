@@ -3,32 +3,32 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DG } from "./parts/parse-named.gen.ts";
-import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $I, $KR } from "./parts/zset-of-state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
-import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
-import { $GE, $GF } from "./parts/texts.gen.ts";
-import { $GL } from "./parts/parse-with.gen.ts";
-import { $CE } from "./parts/band.gen.ts";
-import { $CD, $CK } from "./parts/share.gen.ts";
-import { $CP } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $GH } from "./parts/has-payload.gen.ts";
-import { $CQ } from "./parts/parse-clock.gen.ts";
-import { $FY } from "./parts/first-line.gen.ts";
-import { $GI } from "./parts/without-payload.gen.ts";
-import { $KN, $KO } from "./parts/blocked.gen.ts";
-import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
-import { $GE_ } from "./parts/texts-later.gen.ts";
-import { $GA_ } from "./parts/newer-later.gen.ts";
-import { $GH_ } from "./parts/has-payload-later.gen.ts";
-import { $GL_ } from "./parts/parse-with-later.gen.ts";
+import { $DH } from "./parts/parse-named.gen.ts";
+import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $I, $KT } from "./parts/zset-of-state.gen.ts";
+import { $AI } from "./parts/int.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
+import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
+import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GM } from "./parts/parse-with.gen.ts";
+import { $CF } from "./parts/band.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CQ } from "./parts/clock-fields.gen.ts";
+import { $AH } from "./parts/slice.gen.ts";
+import { $AP } from "./parts/reversed.gen.ts";
+import { $AQ } from "./parts/read.gen.ts";
+import { $GI } from "./parts/has-payload.gen.ts";
+import { $CR } from "./parts/parse-clock.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $GJ } from "./parts/without-payload.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
+import { $GF_ } from "./parts/texts-later.gen.ts";
+import { $GB_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/has-payload-later.gen.ts";
+import { $GM_ } from "./parts/parse-with-later.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -36,7 +36,7 @@ local f={}
 if e==0 then
 return f
 end
-local g=redis.call('ZRANGE',a,AH(math.max(0,e-c)),AH(e-1),'WITHSCORES')
+local g=redis.call('ZRANGE',a,AI(math.max(0,e-c)),AI(e-1),'WITHSCORES')
 for k=#g-1,1,-2 do
 if d and tonumber(g[k+1])<tonumber(d)then
 break
@@ -65,37 +65,37 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 local p={working=d,delayed=e,blocked=e,expiry=g,dead=h}
-${$C}${$DG}${$D}local q=D(l)
-${$GB}local r={working=GB.working,completed=GB.completed,rejected=GB.rejected}
-local s=r[i]or GB.waiting
+${$C}${$DH}${$D}local q=D(l)
+${$GC}local r={working=GC.working,completed=GC.completed,rejected=GC.rejected}
+local s=r[i]or GC.waiting
 local t='99999999999999999 -'
-${$J}${$AH}${$L}${$M}${$N}local function u(v,w,x)
+${$J}${$AI}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
 return N(v,w,x)
 end
 return M(v,w,x)
 end
-${$CE}${$CD}${$CP}${$AO}${$CQ}local function v(w,x)
+${$CF}${$CE}${$CQ}${$AP}${$CR}local function v(w,x)
 local y,z,aa=string.match(w,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 y=tonumber(y)
 local ab=redis.call('HGET',f,'~fair')
 local ac={}
 local function ad()
-local ae=CQ(ab)
+local ae=CR(ab)
 local af,ag,ah
 if o=='1'then
-af=redis.call('LRANGE',a,AH(y),AH(y+x-1))
+af=redis.call('LRANGE',a,AI(y),AI(y+x-1))
 local ai=ab and redis.call('LLEN',a)or 0
 ag,ah=ai-1-y,-1
 else
-af=AO(redis.call('LRANGE',a,AH(-y-x),AH(-y-1)),1)
+af=AP(redis.call('LRANGE',a,AI(-y-x),AI(-y-1)),1)
 ag,ah=y,1
 end
 local ai=ab and u(b,z,x)or{}
-local aj=9*CE+(ae.list_tag or(ae[0]or 0)+CD)
+local aj=9*CF+(ae.list_tag or(ae[0]or 0)+CE)
 local ak,al=1,1
 while#ac<x and(af[ak]or ai[al])do
-local am=ai[al]and tonumber(ai[al].score)-aj-ag*CD
+local am=ai[al]and tonumber(ai[al].score)-aj-ag*CE
 if af[ak]and not(am and(ah==1 and am<0 or ah==-1 and am>=0))then
 ac[#ac+1]={id=af[ak],from='list'}
 ak,ag=ak+1,ag+ah
@@ -130,17 +130,17 @@ else
 z=ac[aj].place
 end
 end
-return AH(y)..' '..z..' '..aa
+return AI(y)..' '..z..' '..aa
 end,
 #ac<x
 end
 local w={}
-${$CK}local function x(y)
+${$CL}local function x(y)
 local z=y.task
 if y.from~='list'or tonumber(z.ghosts or 0)==0 then
 return false
 end
-local aa=w[y.id]or CK(z)or redis.call('ZSCORE',e,y.id)
+local aa=w[y.id]or CL(z)or redis.call('ZSCORE',e,y.id)
 w[y.id]=true
 return aa
 end
@@ -171,8 +171,8 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$GC}${$GE}${$GF}${$GG}${$FY}${$GI}${$GC_}${$GE_}${$GG_}local function ah(ai)
-local aj=af and string.sub(ai.fixed,#GI(ai.fixed)+1)or''
+${$F}${$G}${$GD}${$GF}${$GG}${$GH}${$FZ}${$GJ}${$GD_}${$GF_}${$GH_}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#GJ(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
 string.find(ai.id,ad.text,1,true)
@@ -186,9 +186,9 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AK}${$GH}${$GH_}local function al(am)
+${$E}${$H}${$AL}${$GI}${$GI_}local function al(am)
 local an=am.task
-if ai==g and not aj and an.state==GB.rejected and an.reason~='cancelled'then
+if ai==g and not aj and an.state==GC.rejected and an.reason~='cancelled'then
 aj=true
 return true
 elseif
@@ -200,38 +200,38 @@ or(ad and not ah(am))
 then
 return false
 elseif
-am.fixed==''and s==GB.waiting
-or not(GH(am.fixed)or am.fixed=='')
+am.fixed==''and s==GC.waiting
+or not(GI(am.fixed)or am.fixed=='')
 then
 am.left_alone=true
 return false
 end
-local ao,ap=GI(am.fixed),am.record or''
+local ao,ap=GJ(am.fixed),am.record or''
 local aq=ac(string.sub(am.fixed,#ao+1))
 z=z+#ao+#aq+#ap
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
 return true
 end
-AK(y,am.id,i~='pending'and am.score or'')
-AK(y,ao,aq)
+AL(y,am.id,i~='pending'and am.score or'')
+AL(y,ao,aq)
 y[#y+1]=ap
 end
-${$AG}${$AP}local function am(an)
+${$AH}${$AQ}local function am(an)
 local ao,ap={},{}
 for at,au in ipairs(an)do
 ao[at]=au.id
 end
-for at,au in ipairs(AP('ZMSCORE',h,ao))do
+for at,au in ipairs(AQ('ZMSCORE',h,ao))do
 if not au then
 ap[#ap+1]=an[at]
 end
 end
 return ap
 end
-${$K}${$KN}${$KO}${$KR}local function an(ao,ap)
+${$K}${$KP}${$KQ}${$KT}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KR(i)
+aq,ar=KT(i)
 end
 local function as(at)
 if o=='1'then
@@ -257,7 +257,7 @@ end
 local ao=l==''and i~='completed'
 ${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
 local aq,ar=j,A
-${$B}${$GA}${$GD}${$GJ}${$GL}${$P}${$Q}${$GD_}${$GA_}${$GJ_}${$GL_}while ar>0 do
+${$B}${$GB}${$GE}${$GK}${$GM}${$P}${$Q}${$GE_}${$GB_}${$GK_}${$GM_}while ar>0 do
 local as,at,au
 if i=='pending'then
 local av=o=='1'and t or K()
@@ -284,6 +284,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "adfb7af02c1bba3163fd71340225f55da09b273f",
-  keyLockingSha1: "80318bece29c9da29ca30cf19a64d63fe99b7b54",
+  sha1: "5e19832027ea59d1d16b39650ac746996030f5c5",
+  keyLockingSha1: "45c656be6652ae88b764b0de2db1e4d43f58423c",
 };

@@ -3,84 +3,87 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DG } from "./parts/parse-named.gen.ts";
-import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $I, $KR } from "./parts/zset-of-state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $CZ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
-import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
-import { $GE, $GF } from "./parts/texts.gen.ts";
-import { $GL } from "./parts/parse-with.gen.ts";
-import { $R, $FQ, $S } from "./parts/place-after.gen.ts";
-import { $FN, $FO } from "./parts/clear-plan.gen.ts";
-import { $DI, $DL } from "./parts/setting-names.gen.ts";
-import { $FP } from "./parts/read-settings.gen.ts";
-import { $HD } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM } from "./parts/add.gen.ts";
-import { $BZ } from "./parts/note-event.gen.ts";
-import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
-import { $GM, $GO } from "./parts/letters.gen.ts";
-import { $GN } from "./parts/join-record.gen.ts";
-import { $GR } from "./parts/bare-record.gen.ts";
-import { $GS } from "./parts/forget-task.gen.ts";
-import { $T, $T_, $T__, $GS_ } from "./parts/erase.gen.ts";
-import { $CE } from "./parts/band.gen.ts";
-import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
-import { $CD, $CK } from "./parts/share.gen.ts";
-import { $CY, $DA, $W, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
-import { $CH, $CN } from "./parts/limited-group.gen.ts";
-import { $CJ } from "./parts/limited-later.gen.ts";
-import { $DQ } from "./parts/parse-rate.gen.ts";
-import { $DR } from "./parts/measure-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
-import { $DB, $DD, $DE, $DF } from "./parts/remove-from-fair.gen.ts";
-import { $AB } from "./parts/refund.gen.ts";
-import { $CG } from "./parts/read-score.gen.ts";
-import { $AL } from "./parts/sorted-keys.gen.ts";
-import { $CP } from "./parts/clock-fields.gen.ts";
-import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EP, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GH } from "./parts/has-payload.gen.ts";
-import { $CQ } from "./parts/parse-clock.gen.ts";
-import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
-import { $FY } from "./parts/first-line.gen.ts";
-import { $HH } from "./parts/score-when-due.gen.ts";
-import { $FV } from "./parts/default-result-ttl.gen.ts";
-import { $FW } from "./parts/default-dead-ttl.gen.ts";
-import { $GW } from "./parts/settlement.gen.ts";
-import { $KN, $KO } from "./parts/blocked.gen.ts";
-import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
-import { $KE } from "./parts/lines.gen.ts";
-import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
-import { $AB_ } from "./parts/refund-later.gen.ts";
-import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KP } from "./parts/until-the-end.gen.ts";
-import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
-import { $GE_ } from "./parts/texts-later.gen.ts";
-import { $GA_ } from "./parts/newer-later.gen.ts";
-import { $GH_ } from "./parts/has-payload-later.gen.ts";
-import { $GL_ } from "./parts/parse-with-later.gen.ts";
+import { $DH } from "./parts/parse-named.gen.ts";
+import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $I, $KT } from "./parts/zset-of-state.gen.ts";
+import { $AI } from "./parts/int.gen.ts";
+import { $DA } from "./parts/turn-of.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
+import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
+import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GM } from "./parts/parse-with.gen.ts";
+import { $R, $FR, $S } from "./parts/place-after.gen.ts";
+import { $FO, $FP } from "./parts/clear-plan.gen.ts";
+import { $DJ, $DM } from "./parts/setting-names.gen.ts";
+import { $FQ } from "./parts/read-settings.gen.ts";
+import { $HE } from "./parts/max-plan-leases.gen.ts";
+import { $AG } from "./parts/resend-window.gen.ts";
+import { $AN } from "./parts/add.gen.ts";
+import { $CA } from "./parts/note-event.gen.ts";
+import { $FK, $FL } from "./parts/planned-writes.gen.ts";
+import { $GN, $GP } from "./parts/letters.gen.ts";
+import { $GO } from "./parts/join-record.gen.ts";
+import { $GS } from "./parts/bare-record.gen.ts";
+import { $GT } from "./parts/forget-task.gen.ts";
+import { $T, $T_, $T__, $GT_ } from "./parts/erase.gen.ts";
+import { $CF } from "./parts/band.gen.ts";
+import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
+import { $CI } from "./parts/limited-group.gen.ts";
+import { $CK } from "./parts/limited-later.gen.ts";
+import { $DR } from "./parts/parse-rate.gen.ts";
+import { $DS } from "./parts/measure-rate.gen.ts";
+import { $Y } from "./parts/make-ready.gen.ts";
+import { $CM, $CN } from "./parts/count-stuck.gen.ts";
+import { $AB, $CP, $CS, $FM } from "./parts/set-timer.gen.ts";
+import { $DC, $DE, $DF, $DG } from "./parts/remove-from-fair.gen.ts";
+import { $AC } from "./parts/refund.gen.ts";
+import { $CH } from "./parts/read-score.gen.ts";
+import { $AM } from "./parts/sorted-keys.gen.ts";
+import { $CQ } from "./parts/clock-fields.gen.ts";
+import { $AF, $CD, $FS, $FJ, $FN, $FU } from "./parts/write-groups.gen.ts";
+import { $AH } from "./parts/slice.gen.ts";
+import { $AJ } from "./parts/clock-text.gen.ts";
+import { $AK } from "./parts/clock.gen.ts";
+import { $AO } from "./parts/write.gen.ts";
+import { $AP } from "./parts/reversed.gen.ts";
+import { $AQ } from "./parts/read.gen.ts";
+import { $AT } from "./parts/error-of.gen.ts";
+import { $AV } from "./parts/store-fields.gen.ts";
+import { $AW } from "./parts/queue-keys.gen.ts";
+import { $AX, $AY, $EQ, $AZ, $BE } from "./parts/new-batch.gen.ts";
+import { $GI } from "./parts/has-payload.gen.ts";
+import { $CO } from "./parts/parse-group.gen.ts";
+import { $CR } from "./parts/parse-clock.gen.ts";
+import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $HI } from "./parts/score-when-due.gen.ts";
+import { $FW } from "./parts/default-result-ttl.gen.ts";
+import { $FX } from "./parts/default-dead-ttl.gen.ts";
+import { $GX } from "./parts/settlement.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
+import { $KF } from "./parts/holds.gen.ts";
+import { $KG } from "./parts/lines.gen.ts";
+import { $FQ_ } from "./parts/read-settings-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $AC_ } from "./parts/refund-later.gen.ts";
+import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
+import { $KR } from "./parts/until-the-end.gen.ts";
+import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
+import { $GF_ } from "./parts/texts-later.gen.ts";
+import { $GB_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/has-payload-later.gen.ts";
+import { $GM_ } from "./parts/parse-with-later.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..CZ(b,d,e),'('..b..'!'
+local f,g='('..DA(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AH(A))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AI(A))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -104,20 +107,20 @@ local j=ARGV[2]
 local k=ARGV[3]
 local l=ARGV[4]
 local m=ARGV[5]
-${$AV}local n=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$AI}${$AJ}local o,p=AJ(i),tonumber(k)
+${$AW}local n=AW(a,b,c,d,nil,e,f,g,h)
+${$AI}${$AJ}${$AK}local o,p=AK(i),tonumber(k)
 n.blocked=e
-${$KN}${$KO}${$KR}local q,r=KR(j)
+${$KP}${$KQ}${$KT}local q,r=KT(j)
 if j=='blocked'then
-${$HD}p=math.min(p,HD)
+${$HE}p=math.min(p,HE)
 end
-${$C}${$DG}${$D}local s=D(m)
-${$GB}local t=j=='completed'and GB.completed
-or j=='rejected'and GB.rejected
-or GB.waiting
-local u=t~=GB.waiting
+${$C}${$DH}${$D}local s=D(m)
+${$GC}local t=j=='completed'and GC.completed
+or j=='rejected'and GC.rejected
+or GC.waiting
+local u=t~=GC.waiting
 local v={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CZ}${$O}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$R}${$FN}${$FO}${$DI}${$DL}${$FP}${$FQ}${$HD}${$S}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$GR}${$GS}${$T}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$DB}${$AB}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GH}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FY}${$DD}${$DE}${$DF}${$HH}${$FV}${$FW}${$HJ}${$GW}${$KQ}${$KE}${$FP_}${$CS_}${$X_}${$HJ_}${$AB_}${$AE_}${$T_}${$KP}${$KS}${$FI_}${$HJ__}${$T__}${$FT_}${$GC_}${$GD_}${$GM_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}${$GO_}${$GS_}local function w(x,y)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DA}${$O}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$P}${$Q}${$R}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FR}${$HE}${$S}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$DC}${$AC}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$DE}${$DF}${$DG}${$HI}${$FW}${$FX}${$HK}${$GX}${$KS}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HK_}${$AC_}${$AF_}${$T_}${$KR}${$KU}${$FJ_}${$HK__}${$T__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$GT_}local function w(x,y)
 local z=x==b and s.group
 local aa,ab=
 {},
@@ -131,7 +134,7 @@ local ac=P(f,ab,function(ac,ad)
 local ae=ac.task
 if#aa==p then
 return true
-elseif not u and not(GH(ac.fixed)and(x==e or CK(ae)))then
+elseif not u and not(GI(ac.fixed)and(x==e or CL(ae)))then
 ac.left_alone=true
 elseif ae.state==t and H(s,ae,ac.text)then
 ac.number=ad
@@ -145,20 +148,20 @@ if u then
 for an,ao in ipairs(ah)do
 T(ag,ao,ai[an])
 end
-return FT(ag)
+return FU(ag)
 end
-CS(ag,x~=e and ai or{})
+CT(ag,x~=e and ai or{})
 for an,ao in ipairs(ah)do
 if x~=e then
-AB(ag,ao,ai[an],x,ad[ao]or aa[aj+an].score)
+AC(ag,ao,ai[an],x,ad[ao]or aa[aj+an].score)
 end
-HJ(ag,ao,ai[an],'','rejected','cancelled')
+HK(ag,ao,ai[an],'','rejected','cancelled')
 end
 ag.move_up_limit=1
-DF(ag)
-local ak=FT(ag)
-AN('ZREM',x,ak and{}or ah)
-local al=ak and{}or FJ(ag,'ZADD fair XX')
+DG(ag)
+local ak=FU(ag)
+AO('ZREM',x,ak and{}or ah)
+local al=ak and{}or FK(ag,'ZADD fair XX')
 for ap=1,#al,2 do
 ad[al[ap+1]]=al[ap]
 ae=math.min(ae or math.huge,tonumber(al[ap]))
@@ -168,16 +171,16 @@ end)
 if not ac then
 return af
 end
-local ag=ae and K(AH(ae))or R(ab,ac,y)
+local ag=ae and K(AI(ae))or R(ab,ac,y)
 v[2],v[3],v[4]=af,ag,Q(ab,ac)
 end
-${$AW}${$AX}${$EP}${$AY}${$BD}local function x()
-local y=FQ(n,o)
+${$AX}${$AY}${$EQ}${$AZ}${$BE}local function x()
+local y=FR(n,o)
 if not y then
 return{'newer_schema'},nil
 end
-local z,aa,ab={},AW(0,0),{}
-for af,ag in ipairs(redis.call('RPOP',a,AH(HD))or{})do
+local z,aa,ab={},AX(0,0),{}
+for af,ag in ipairs(redis.call('RPOP',a,AI(HE))or{})do
 z[af]={id=ag}
 end
 local ac=v[2]
@@ -185,23 +188,23 @@ local ad=P(f,z,function(ad)
 if ac==p then
 return true
 end
-local ae=AX(aa,ad.id,ad.fixed,ad.record)
-if not AY(aa,ae,ad)then
+local ae=AY(aa,ad.id,ad.fixed,ad.record)
+if not AZ(aa,ae,ad)then
 ac,ae.written=ac+1,true
-HJ(y,ad.id,ae.task,'','rejected','cancelled')
+HK(y,ad.id,ae.task,'','rejected','cancelled')
 end
 end)
-local ae=FT(y)
+local ae=FU(y)
 for ai=#z,1,-1 do
-AK(ab,(ae or ai>ad or z[ai].left_alone)and z[ai].id or nil)
+AL(ab,(ae or ai>ad or z[ai].left_alone)and z[ai].id or nil)
 end
-AN('RPUSH',a,ab)
+AO('RPUSH',a,ab)
 if ae then
 return v[2]==0 and ae,nil
 end
-BD(aa,f)
+BE(aa,f)
 local af=ad==#z
-local ag=#ab<#z and not(af and#z<HD)
+local ag=#ab<#z and not(af and#z<HE)
 v[2],v[3]=ac,ag and'pending '..K()or''
 v[4]=ag and 0 or Q(z,ad)
 return nil,ag and af
@@ -230,7 +233,7 @@ v[3]=(y=='limited'and'fair 'or'pending ')..K()
 end
 return aa or v
 end
-for af=1,math.ceil(p/HD)do
+for af=1,math.ceil(p/HE)do
 if ab and not aa and v[2]<p then
 aa,ab=x()
 end
@@ -238,6 +241,6 @@ end
 return aa or v
 `;
   },
-  sha1: "2dbe39650f98d955f8750ea0426f8e04410f6f54",
-  keyLockingSha1: "0dc5191fa45bf9e04bb1c379f99ed42a12dea0fa",
+  sha1: "36f313f9f5acfddfbdd39ac3881db238f26c562d",
+  keyLockingSha1: "480d55fa1188da29e1e1640c28c8545b10e33e98",
 };

@@ -2,74 +2,77 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $DG } from "./parts/parse-named.gen.ts";
-import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $CZ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
-import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
-import { $GE, $GF } from "./parts/texts.gen.ts";
-import { $GL } from "./parts/parse-with.gen.ts";
-import { $FN, $FO } from "./parts/clear-plan.gen.ts";
-import { $DI, $DL } from "./parts/setting-names.gen.ts";
-import { $HD } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM } from "./parts/add.gen.ts";
-import { $BZ } from "./parts/note-event.gen.ts";
-import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
-import { $GM, $GO } from "./parts/letters.gen.ts";
-import { $GN } from "./parts/join-record.gen.ts";
-import { $CE } from "./parts/band.gen.ts";
-import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
-import { $CD, $CK } from "./parts/share.gen.ts";
-import { $CY, $DA, $W, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
-import { $CH, $CN } from "./parts/limited-group.gen.ts";
-import { $CJ } from "./parts/limited-later.gen.ts";
-import { $DQ } from "./parts/parse-rate.gen.ts";
-import { $DR } from "./parts/measure-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
-import { $CG } from "./parts/read-score.gen.ts";
-import { $AL } from "./parts/sorted-keys.gen.ts";
-import { $CP } from "./parts/clock-fields.gen.ts";
-import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GH } from "./parts/has-payload.gen.ts";
-import { $CQ } from "./parts/parse-clock.gen.ts";
-import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
-import { $FY } from "./parts/first-line.gen.ts";
-import { $FZ } from "./parts/read-first-lines.gen.ts";
-import { $HH } from "./parts/score-when-due.gen.ts";
-import { $FV } from "./parts/default-result-ttl.gen.ts";
-import { $FW } from "./parts/default-dead-ttl.gen.ts";
-import { $GW } from "./parts/settlement.gen.ts";
-import { $GU } from "./parts/has-ended.gen.ts";
-import { $HN, $HR, $HS, $HU, $JE } from "./parts/zsets.gen.ts";
-import { $IY, $IZ, $JA, $JB, $KH, $KI, $KJ } from "./parts/count-ready.gen.ts";
-import { $KN, $KO } from "./parts/blocked.gen.ts";
-import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
-import { $KE } from "./parts/lines.gen.ts";
-import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
-import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KF } from "./parts/in-line.gen.ts";
-import { $KP } from "./parts/until-the-end.gen.ts";
-import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
-import { $GE_ } from "./parts/texts-later.gen.ts";
-import { $GA_ } from "./parts/newer-later.gen.ts";
-import { $GH_ } from "./parts/has-payload-later.gen.ts";
-import { $GL_ } from "./parts/parse-with-later.gen.ts";
+import { $DH } from "./parts/parse-named.gen.ts";
+import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $AI } from "./parts/int.gen.ts";
+import { $DA } from "./parts/turn-of.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
+import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
+import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GM } from "./parts/parse-with.gen.ts";
+import { $FO, $FP } from "./parts/clear-plan.gen.ts";
+import { $DJ, $DM } from "./parts/setting-names.gen.ts";
+import { $HE } from "./parts/max-plan-leases.gen.ts";
+import { $AG } from "./parts/resend-window.gen.ts";
+import { $AN } from "./parts/add.gen.ts";
+import { $CA } from "./parts/note-event.gen.ts";
+import { $FK, $FL } from "./parts/planned-writes.gen.ts";
+import { $GN, $GP } from "./parts/letters.gen.ts";
+import { $GO } from "./parts/join-record.gen.ts";
+import { $CF } from "./parts/band.gen.ts";
+import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
+import { $CI } from "./parts/limited-group.gen.ts";
+import { $CK } from "./parts/limited-later.gen.ts";
+import { $DR } from "./parts/parse-rate.gen.ts";
+import { $DS } from "./parts/measure-rate.gen.ts";
+import { $Y } from "./parts/make-ready.gen.ts";
+import { $Z, $AA } from "./parts/limited-of.gen.ts";
+import { $CM, $CN } from "./parts/count-stuck.gen.ts";
+import { $AB, $CP, $CS, $FM } from "./parts/set-timer.gen.ts";
+import { $CH } from "./parts/read-score.gen.ts";
+import { $AM } from "./parts/sorted-keys.gen.ts";
+import { $CQ } from "./parts/clock-fields.gen.ts";
+import { $AF, $CD, $FS, $FJ, $FN, $FU } from "./parts/write-groups.gen.ts";
+import { $AH } from "./parts/slice.gen.ts";
+import { $AJ } from "./parts/clock-text.gen.ts";
+import { $AK } from "./parts/clock.gen.ts";
+import { $AO } from "./parts/write.gen.ts";
+import { $AP } from "./parts/reversed.gen.ts";
+import { $AQ } from "./parts/read.gen.ts";
+import { $AR } from "./parts/finite.gen.ts";
+import { $AT } from "./parts/error-of.gen.ts";
+import { $AV } from "./parts/store-fields.gen.ts";
+import { $AW } from "./parts/queue-keys.gen.ts";
+import { $GI } from "./parts/has-payload.gen.ts";
+import { $CO } from "./parts/parse-group.gen.ts";
+import { $CR } from "./parts/parse-clock.gen.ts";
+import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $GA } from "./parts/read-first-lines.gen.ts";
+import { $HI } from "./parts/score-when-due.gen.ts";
+import { $FW } from "./parts/default-result-ttl.gen.ts";
+import { $FX } from "./parts/default-dead-ttl.gen.ts";
+import { $GX } from "./parts/settlement.gen.ts";
+import { $GV } from "./parts/has-ended.gen.ts";
+import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
+import { $IZ, $JA, $JB, $JC, $KJ, $KK, $KL } from "./parts/count-ready.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
+import { $KF } from "./parts/holds.gen.ts";
+import { $KG } from "./parts/lines.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
+import { $KH } from "./parts/in-line.gen.ts";
+import { $KR } from "./parts/until-the-end.gen.ts";
+import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
+import { $GF_ } from "./parts/texts-later.gen.ts";
+import { $GB_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/has-payload-later.gen.ts";
+import { $GM_ } from "./parts/parse-with-later.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -85,24 +88,24 @@ local h=ARGV[2]
 local i=ARGV
 local j=3
 local k=200
-${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FN}${$FO}${$AI}${$AJ}${$HN}${$HR}local m=HR(l,AJ(g))
+${$AW}local l=AW(nil,a,b,c,d,e,f)
+${$AI}${$FO}${$FP}${$AJ}${$AK}${$HO}${$HS}local m=HS(l,AK(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DG}${$DI}${$DL}${$CL}${$CM}${$CN}local function r(s)
+${$DH}${$DJ}${$DM}${$CM}${$CN}${$CO}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,CN(s)
+o[#o+1],q[s]=s,CO(s)
 end
 return q[s]
 end
-${$A}${$B}${$GB}${$AK}${$GA}${$GC}${$GE}${$GF}${$GG}${$GD}${$GJ}${$GL}${$P}${$Q}${$CK}${$GH}${$FY}${$GC_}${$GD_}${$GE_}${$GA_}${$GG_}${$GH_}${$GJ_}${$GL_}local function s(t,u)
-local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
+${$A}${$B}${$GC}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$P}${$Q}${$CL}${$GI}${$FZ}${$GD_}${$GE_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}local function s(t,u)
+local v=redis.call('ZRANGE',t,'0',AI(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CK(x.task)and GH(x.fixed)then
+if CL(x.task)and GI(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -111,45 +114,45 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=CN(x,h=='1'and i[w+2]or'')
+q[x]=CO(x,h=='1'and i[w+2]or'')
 end
-${$CE}${$CX}${$CG}${$JE}${$IY}${$IZ}if h~='1'and not(s(a,IY)and s(d,IZ))then
+${$CF}${$CY}${$CH}${$JF}${$IZ}${$JA}if h~='1'and not(s(a,IZ)and s(d,JA))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CZ}${$HD}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CF}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$Y}${$Z}${$AA}${$AL}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$FZ}${$HH}${$FV}${$FW}${$HJ}${$GW}${$GU}${$HS}${$HU}${$JA}${$JB}${$KN}${$KO}${$KQ}${$KE}${$CS_}${$X_}${$HJ_}${$AE_}${$KF}${$KH}${$KI}${$KJ}${$KP}${$KS}${$FI_}${$HJ__}${$FT_}${$GM_}${$GO_}for x=1,#t,HD do
-CS(n,{unpack(t,x,math.min(x+HD-1,#t))})
-for ab=x,math.min(x+HD-1,#t)do
+${$DA}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$AB}${$AM}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AR}${$AT}${$AV}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$GA}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$HT}${$HV}${$JB}${$JC}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KH}${$KJ}${$KK}${$KL}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}for x=1,#t,HE do
+CT(n,{unpack(t,x,math.min(x+HE-1,#t))})
+for ab=x,math.min(x+HE-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AH(af*CH)
+local ag=af and AI(af*CI)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CH))
+and redis.call('ZCOUNT',c,ag,'('..AI((af+1)*CI))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not GA(ae)and JA(ad,q[ac],ae or'')then
+if ah and not GB(ae)and JB(ad,q[ac],ae or'')then
 ad.changed=true
-HS(m,'group_wrong',ac)
-elseif ah and not GA(ae)and JB(m,ad)then
+HT(m,'group_wrong',ac)
+elseif ah and not GB(ae)and JC(m,ad)then
 ad.changed=true
-HS(m,'timer_wrong',ac)
+HT(m,'timer_wrong',ac)
 end
 end
-KJ(m,{unpack(o,x,math.min(x+HD-1,#o))})
-Z(n)
-local y=FT(n)
+KL(m,{unpack(o,x,math.min(x+HE-1,#o))})
+AA(n)
+local y=FU(n)
 if y then
 return y
 end
-FN(n)
+FO(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "531b5c4f7f00666df94f21a1da0fe576903d0d0a",
-  keyLockingSha1: "6eb0efbeb51c8e8c390b16058f50ace20c46c80a",
+  sha1: "45b2a57a2adbbd7f863e02b6a37629457c362bdf",
+  keyLockingSha1: "88d23a45b72ca4d7cbec64ea8379550b6e2249b3",
 };

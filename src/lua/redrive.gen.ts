@@ -3,75 +3,78 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DG } from "./parts/parse-named.gen.ts";
-import { $GB, $GD, $GJ } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $CZ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
-import { $GA } from "./parts/newer.gen.ts";
-import { $GC, $GG } from "./parts/fixed-fields.gen.ts";
-import { $GE, $GF } from "./parts/texts.gen.ts";
-import { $GL } from "./parts/parse-with.gen.ts";
-import { $R, $FQ, $S } from "./parts/place-after.gen.ts";
-import { $FN, $FO } from "./parts/clear-plan.gen.ts";
-import { $DI, $DL } from "./parts/setting-names.gen.ts";
-import { $FP } from "./parts/read-settings.gen.ts";
-import { $HD } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM } from "./parts/add.gen.ts";
-import { $BZ } from "./parts/note-event.gen.ts";
-import { $FJ, $FK, $CL, $CM } from "./parts/planned-writes.gen.ts";
-import { $GM, $GO } from "./parts/letters.gen.ts";
-import { $GN } from "./parts/join-record.gen.ts";
-import { $CE } from "./parts/band.gen.ts";
-import { $CF, $CX, $CI, $CS } from "./parts/score-at.gen.ts";
-import { $CD, $CK } from "./parts/share.gen.ts";
-import { $CY, $DA, $W, $CT, $CU, $CV, $CW } from "./parts/cost-of.gen.ts";
-import { $CH, $CN } from "./parts/limited-group.gen.ts";
-import { $CJ } from "./parts/limited-later.gen.ts";
-import { $DQ } from "./parts/parse-rate.gen.ts";
-import { $DR } from "./parts/measure-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $AA, $CO, $CR, $FL } from "./parts/set-timer.gen.ts";
-import { $CG } from "./parts/read-score.gen.ts";
-import { $AL } from "./parts/sorted-keys.gen.ts";
-import { $CP } from "./parts/clock-fields.gen.ts";
-import { $AE, $CC, $FR, $FI, $FM, $FT } from "./parts/write-groups.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GH } from "./parts/has-payload.gen.ts";
-import { $CQ } from "./parts/parse-clock.gen.ts";
-import { $FX, $GP, $GQ, $CB, $HJ } from "./parts/history.gen.ts";
-import { $FY } from "./parts/first-line.gen.ts";
-import { $HH } from "./parts/score-when-due.gen.ts";
-import { $HI } from "./parts/wait-again.gen.ts";
-import { $FV } from "./parts/default-result-ttl.gen.ts";
-import { $FW } from "./parts/default-dead-ttl.gen.ts";
-import { $JO, $JP, $JR } from "./parts/parse-wake.gen.ts";
-import { $GW } from "./parts/settlement.gen.ts";
-import { $KN, $KO } from "./parts/blocked.gen.ts";
-import { $KQ, $CS_, $GM_, $GO_ } from "./parts/blocked-score.gen.ts";
-import { $JQ } from "./parts/nobody-awake.gen.ts";
-import { $JT } from "./parts/record-wake.gen.ts";
-import { $KE } from "./parts/lines.gen.ts";
-import { $FP_ } from "./parts/read-settings-later.gen.ts";
-import { $X_, $HJ_, $KS, $HJ__ } from "./parts/make-ready-later.gen.ts";
-import { $HI_, $HI__ } from "./parts/wait-again-later.gen.ts";
-import { $AE_, $FI_, $FT_ } from "./parts/write-groups-later.gen.ts";
-import { $KP } from "./parts/until-the-end.gen.ts";
-import { $GC_, $GG_ } from "./parts/fixed-fields-later.gen.ts";
-import { $GD_, $GJ_ } from "./parts/changing-fields-later.gen.ts";
-import { $GE_ } from "./parts/texts-later.gen.ts";
-import { $GA_ } from "./parts/newer-later.gen.ts";
-import { $GH_ } from "./parts/has-payload-later.gen.ts";
-import { $GL_ } from "./parts/parse-with-later.gen.ts";
+import { $DH } from "./parts/parse-named.gen.ts";
+import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $AI } from "./parts/int.gen.ts";
+import { $DA } from "./parts/turn-of.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
+import { $GB } from "./parts/newer.gen.ts";
+import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
+import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GM } from "./parts/parse-with.gen.ts";
+import { $R, $FR, $S } from "./parts/place-after.gen.ts";
+import { $FO, $FP } from "./parts/clear-plan.gen.ts";
+import { $DJ, $DM } from "./parts/setting-names.gen.ts";
+import { $FQ } from "./parts/read-settings.gen.ts";
+import { $HE } from "./parts/max-plan-leases.gen.ts";
+import { $AG } from "./parts/resend-window.gen.ts";
+import { $AN } from "./parts/add.gen.ts";
+import { $CA } from "./parts/note-event.gen.ts";
+import { $FK, $FL } from "./parts/planned-writes.gen.ts";
+import { $GN, $GP } from "./parts/letters.gen.ts";
+import { $GO } from "./parts/join-record.gen.ts";
+import { $CF } from "./parts/band.gen.ts";
+import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
+import { $CI } from "./parts/limited-group.gen.ts";
+import { $CK } from "./parts/limited-later.gen.ts";
+import { $DR } from "./parts/parse-rate.gen.ts";
+import { $DS } from "./parts/measure-rate.gen.ts";
+import { $Y } from "./parts/make-ready.gen.ts";
+import { $CM, $CN } from "./parts/count-stuck.gen.ts";
+import { $AB, $CP, $CS, $FM } from "./parts/set-timer.gen.ts";
+import { $CH } from "./parts/read-score.gen.ts";
+import { $AM } from "./parts/sorted-keys.gen.ts";
+import { $CQ } from "./parts/clock-fields.gen.ts";
+import { $AF, $CD, $FS, $FJ, $FN, $FU } from "./parts/write-groups.gen.ts";
+import { $AH } from "./parts/slice.gen.ts";
+import { $AJ } from "./parts/clock-text.gen.ts";
+import { $AK } from "./parts/clock.gen.ts";
+import { $AO } from "./parts/write.gen.ts";
+import { $AP } from "./parts/reversed.gen.ts";
+import { $AQ } from "./parts/read.gen.ts";
+import { $AT } from "./parts/error-of.gen.ts";
+import { $AV } from "./parts/store-fields.gen.ts";
+import { $AW } from "./parts/queue-keys.gen.ts";
+import { $GI } from "./parts/has-payload.gen.ts";
+import { $CO } from "./parts/parse-group.gen.ts";
+import { $CR } from "./parts/parse-clock.gen.ts";
+import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $HI } from "./parts/score-when-due.gen.ts";
+import { $HJ } from "./parts/wait-again.gen.ts";
+import { $FW } from "./parts/default-result-ttl.gen.ts";
+import { $FX } from "./parts/default-dead-ttl.gen.ts";
+import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $GX } from "./parts/settlement.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
+import { $JR } from "./parts/nobody-awake.gen.ts";
+import { $JU } from "./parts/record-wake.gen.ts";
+import { $KF } from "./parts/holds.gen.ts";
+import { $KG } from "./parts/lines.gen.ts";
+import { $FQ_ } from "./parts/read-settings-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $HJ_, $HJ__ } from "./parts/wait-again-later.gen.ts";
+import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
+import { $KR } from "./parts/until-the-end.gen.ts";
+import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
+import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
+import { $GF_ } from "./parts/texts-later.gen.ts";
+import { $GB_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/has-payload-later.gen.ts";
+import { $GM_ } from "./parts/parse-with-later.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -92,13 +95,13 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 local p=ARGV
-${$AV}local q=AV(a,b,c,d,nil,e,f,g,h)
+${$AW}local q=AW(a,b,c,d,nil,e,f,g,h)
 local r='dependency_failed'
 local s=500
-${$AH}${$AI}${$AJ}local t=AJ(i)
+${$AI}${$AJ}${$AK}local t=AK(i)
 local u,v,w=string.match(m,'^(%d+) (%d+) (.+)$')
 v=math.max(tonumber(v or t),t)
-${$C}${$DG}${$D}local x=D(n)
+${$C}${$DH}${$D}local x=D(n)
 local y={}
 local function z(aa,ab)
 aa.number=ab
@@ -106,18 +109,18 @@ y[#y+1]=aa
 end
 local aa={}
 local ab,ac=false,false
-${$GB}${$GH}${$GH_}local function ad(ae,af)
+${$GC}${$GI}${$GI_}local function ad(ae,af)
 local ag,ah=ae.id,ae.task
-local ai=ah.state==GB.waiting
+local ai=ah.state==GC.waiting
 if aa[ag]then
 return false
 elseif#y==tonumber(j)then
 return true
-elseif ah.state==GB.ghost or ah.state==GB.deleted or(ai and ae.fixed=='')then
+elseif ah.state==GC.ghost or ah.state==GC.deleted or(ai and ae.fixed=='')then
 aa[ag]='not_found'
 elseif ae.lease~=''and ae.lease~=ah.lease_number then
 aa[ag]='lease_lost'
-elseif ah.state==GB.rejected and GH(ae.fixed)and ah.reason~=r then
+elseif ah.state==GC.rejected and GI(ae.fixed)and ah.reason~=r then
 aa[ag]='redriven'
 z(ae,af)
 else
@@ -129,24 +132,24 @@ end
 ${$E}${$F}${$G}${$H}local function ae(af,ag)
 if#y==tonumber(j)then
 return true
-elseif af.task.state~=GB.rejected or not GH(af.fixed)then
+elseif af.task.state~=GC.rejected or not GI(af.fixed)then
 af.left_alone=true
 elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$CZ}${$AK}${$GA}${$GE}${$GF}${$GD}${$GJ}${$DI}${$DL}${$AF}${$AM}${$BZ}${$FJ}${$FK}${$GM}${$GN}${$GO}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DQ}${$DR}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$CG}${$AL}${$CM}${$CO}${$CP}${$CR}${$FL}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FX}${$GP}${$GQ}${$CB}${$CC}${$FR}${$FI}${$FM}${$FT}${$HH}${$HI}${$FV}${$FW}${$HJ}${$GW}${$KN}${$KO}${$KQ}${$KE}${$CS_}${$X_}${$HI_}${$HJ_}${$AE_}${$KP}${$KS}${$FI_}${$HJ__}${$HI__}${$FT_}${$GD_}${$GM_}${$GE_}${$GA_}${$GJ_}${$GO_}local function af(ag,ah,ai,aj)
-CS(ag,ai)
+${$DA}${$AL}${$GB}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$HJ}${$FW}${$FX}${$HK}${$GX}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}local function af(ag,ah,ai,aj)
+CT(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
 ab=ab or ap<=t
 ao.charged,ao.reason,ao.ended_at='0',nil,nil
-HI(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
-BZ(ag,'redriven',ah[an])
+HJ(ag,ah[an],ao,y[aj+an].text,'back',ap>t and ap)
+CA(ag,'redriven',ah[an])
 end
 ag.writes['ZREM expiry']=ah
 ag.writes['ZREM dead']=ah
-return FT(ag)
+return FU(ag)
 end
 local ag={}
 for ak=8,#p,2 do
@@ -154,7 +157,7 @@ ag[#ag+1]={id=p[ak],lease=p[ak+1]}
 end
 local ah=#ag>0
 if not u then
-u=AH(t)
+u=AI(t)
 end
 if not ah then
 if not w then
@@ -163,10 +166,10 @@ end
 local ai=math.min(tonumber(x.ended_before or u+1),u+1)
 ${$J}${$L}${$M}ag=M(h,w,s,ai)
 end
-${$A}${$B}${$GC}${$GG}${$GL}${$P}${$FY}${$GC_}${$GG_}${$GL_}local ai=P(f,ag,ah and ad or ae)
+${$A}${$B}${$GD}${$GH}${$GM}${$P}${$FZ}${$GD_}${$GH_}${$GM_}local ai=P(f,ag,ah and ad or ae)
 local aj=#y
 if k~='1'then
-${$FN}${$FO}${$FP}${$FQ}${$HD}${$S}${$FP_}aj,ai=S(q,t,y,ai,af)
+${$FO}${$FP}${$FQ}${$FR}${$HE}${$S}${$FQ_}aj,ai=S(q,t,y,ai,af)
 if not ai then
 return aj
 end
@@ -178,12 +181,12 @@ elseif ai<#ag then
 ${$K}ak=K()
 end
 if ak~=''then
-ak=u..' '..AH(math.ceil(v+aj*l))..' '..ak
+ak=u..' '..AI(math.ceil(v+aj*l))..' '..ak
 end
-${$JO}${$JP}${$JR}${$JQ}${$JT}local al=o~=''
+${$JP}${$JQ}${$JS}${$JR}${$JU}local al=o~=''
 and k~='1'
 and(ab or ac)
-and JT(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
+and JU(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
 ${$Q}local am={'ok',aj,ak,Q(ag,ai),al and 1 or 0}
 for aq=1,ah and ai or 0 do
 am[aq+5]=ag[aq].left_alone and'newer_schema'or aa[ag[aq].id]or'not_found'
@@ -191,6 +194,6 @@ end
 return am
 `;
   },
-  sha1: "3a4533426a22b5152d0dc29b68f0ac8061dea159",
-  keyLockingSha1: "2b90612b312f0d391b81a7182e784fed0aaded46",
+  sha1: "ff6590b651d3d673cffece3fe2441ede7085084e",
+  keyLockingSha1: "8d3bc2c34016270e17abc560627d7bfb399a3d6a",
 };

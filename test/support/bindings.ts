@@ -9,6 +9,7 @@ import * as handOver from "../../src/features/hand-over/hand-over-script.ts";
 import * as flows from "../../src/features/flows/before-script.ts";
 import * as get from "../../src/kernel/scripts/get-script.ts";
 import * as examine from "../../src/operate/health/examine-script.ts";
+import * as holds from "../../src/kernel/linked/hold-scripts.ts";
 import * as links from "../../src/kernel/linked/link-scripts.ts";
 import * as order from "../../src/features/order/order-scripts.ts";
 import * as operate from "../../src/operate/operate-scripts.ts";
@@ -38,6 +39,7 @@ export const bindings: readonly Binding[] = [
   flows,
   get,
   handOver,
+  holds,
   links,
   operate,
   order,

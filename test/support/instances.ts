@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { Operator, Queue, Schedules, sweep, type Transport } from "../../src/index.ts";
 import { nameOfShard, queueKeys } from "../../src/kernel/names/keys.ts";
 import { slotOf } from "../../src/kernel/names/slots.ts";
-import { copySettings } from "../../src/features/partitions/copy-settings.ts";
+import { prepareChange } from "../../src/features/partitions/copy-settings.ts";
 import { fetchMap } from "../../src/features/partitions/map-calls.ts";
 import { resizeQueue } from "../../src/features/partitions/resize.ts";
 import { ownedSlots } from "./partition-spaces.ts";
@@ -38,7 +38,13 @@ export function instances(rig: Rig) {
   const over = (transport: Transport, partitions?: number | "stored") => ({ transport, partitions, now });
   const queueOf = <Payload = unknown>(partitions?: number | "stored", transport = instance()) =>
     new Queue<Payload>(QUEUE, over(transport, partitions));
-  const place = (transport: Transport) => ({ name: QUEUE, prefix: undefined, transport, now, copySettings });
+  const place = (transport: Transport) => ({
+    name: QUEUE,
+    prefix: undefined,
+    transport,
+    now,
+    prepare: prepareChange,
+  });
   const map = () => fetchMap(place(instance()));
   const keysIn = (partition: number) => queueKeys(nameOfShard(QUEUE, partition));
   const run = (transport = instance(), options: Parameters<typeof sweep>[1] = {}) =>

@@ -10,6 +10,8 @@ export const isInLine = (score: number) => score < LINES;
 interface Line {
   readonly waiting: number;
   readonly stopped: boolean;
+  /** By what it is held; empty if it is not. */
+  readonly hold: string;
   readonly head: string;
 }
 
@@ -27,10 +29,11 @@ export function lineViolations({
   const groupOf = (id: string) => says(tasks.get(id)?.replace(/^1;\d*/, "1;;;;;;;;;"))["G"] ?? "";
   const lines = new Map<string, Line>();
   for (const [field, text] of tasks) {
-    const [, waiting = "", stopped, head = ""] = /^1;(\d+);\d+;\d+;(s?);(.*)$/.exec(text) ?? [];
+    const [, waiting = "", stopped, hold = "", head = ""] =
+      /^1;(\d+);\d+;\d+;(s?)(?:h((?:\d+,v?)?\d+))?;(.*)$/.exec(text) ?? [];
     if (field.startsWith("~o:")) {
       if (waiting === "") found.push(`I1 ${field} says ${text}`);
-      lines.set(field.slice(3), { waiting: Number(waiting), stopped: stopped === "s", head });
+      lines.set(field.slice(3), { waiting: Number(waiting), stopped: stopped === "s", hold, head });
     }
   }
 
@@ -43,6 +46,7 @@ export function lineViolations({
     members.add(`~${group} ${String(place).padStart(16, "0")} ${id}`);
   }
   for (const [group, { stopped }] of lines) if (stopped) members.add(`~~${group}`);
+  for (const [group, { hold }] of lines) if (hold !== "") members.add(`~~~${group}`);
   for (const member of members)
     if (fairByGroup.get(member) !== 0) found.push(`I1 fair-by-group lacks ${member}`);
   for (const member of fairByGroup.keys())
@@ -50,11 +54,11 @@ export function lineViolations({
       found.push(`I1 fair-by-group has ${member} for no line`);
 
   for (const group of new Set([...lines.keys(), ...waiting.keys()])) {
-    const line = lines.get(group) ?? { waiting: 0, stopped: false, head: "" };
+    const line = lines.get(group) ?? { waiting: 0, stopped: false, hold: "", head: "" };
     const counted = waiting.get(group) ?? 0;
     if (line.waiting !== counted)
       found.push(`I1 the line of ${group} has ${counted} and says ${line.waiting}`);
-    const { head } = line;
+    const { head, hold } = line;
     const isAlive = fair.has(head) || working.has(head) || delayed.has(head) || limited.has(head);
     if (head !== "" && !(line.stopped ? dead.has(head) : isAlive))
       found.push(
@@ -64,7 +68,7 @@ export function lineViolations({
     const own = says(tasks.get(`~s:${group}`)?.replace(/^\d/, "1;;;;;;;;;"))["o"];
     const all = says(tasks.get("~set")?.replace(/^\d/, "1;;;;;;;;;"))["o"];
     const isStrict = (own ?? all) === "1";
-    if (counted > 0 && head === "" && others.length === 0)
+    if (counted > 0 && head === "" && hold === "" && others.length === 0)
       found.push(`I6 nothing moves the line of ${group}`);
     if (isStrict && head !== "" && others.some((id) => id !== head && working.has(id)))
       found.push(`I2 a task of ${group} works beside its head ${head}`);

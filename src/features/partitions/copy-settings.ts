@@ -1,9 +1,11 @@
+import { newerSchema } from "../../errors.ts";
 import { commandCall, run, runAll } from "../../kernel/call.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import { SHARED_LETTERS } from "../../kernel/record/settings-record.ts";
 import { configureScript } from "../../kernel/scripts/settings-scripts.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { slicesOf } from "../../kernel/slices.ts";
+import { type PartitionMap, partitionsOf } from "./map.ts";
 import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
 import { rebalanceShares } from "./shares.ts";
 
@@ -38,6 +40,8 @@ export async function copySettings(
 ): Promise<void> {
   const stored = () => storedSettings(queue, partitionOf(queue, 0));
   let settings = await stored();
+  // Groups may be in strict order, which only the linked edition keeps while slots change hands.
+  if (settings.get("")?.has("o") && !queue.transport.passTurns) throw newerSchema("the settings of a queue");
   for (let copies = 0; copies < MAX_COPIES; copies++) {
     for (const partition of added) await replaceSettings(queue, partitionOf(queue, partition), settings);
     const copied = settings;
@@ -45,6 +49,20 @@ export async function copySettings(
     if (textOf(copied) === textOf(settings)) break;
   }
   await rebalanceShares(queue, partitions);
+}
+
+/**
+ * Prepares a change of the owners of slots: gives new partitions the settings of the queue.
+ * @returns whether the slots may change hands. They wait while a group in strict order waits for a partition that does
+ *   not own its slot
+ */
+export async function prepareChange(
+  queue: PartitionedQueue,
+  map: PartitionMap,
+  added: readonly number[],
+): Promise<boolean> {
+  if (added.length > 0) await copySettings(queue, partitionsOf(map), added);
+  return !(await queue.transport.passTurns?.(queue, map));
 }
 
 /** Writes settings that differ from those of a partition, and unsets those that only the partition has. */

@@ -4,10 +4,11 @@ import type { Adds } from "../../kernel/store.ts";
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { countScript } from "../../kernel/scripts/count-script.ts";
-import { copySettings } from "./copy-settings.ts";
+import { prepareChange } from "./copy-settings.ts";
 import { type MaybeDivided, partitionCount } from "./discovery.ts";
 import { rememberMap } from "./map-memory.ts";
-import { owning, partitionsOf } from "./map.ts";
+import { owning, type PartitionMap, partitionsOf } from "./map.ts";
+import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { resizeQueue } from "./resize.ts";
 
 /** What one partition of a queue has. */
@@ -36,7 +37,7 @@ export async function declarePartitions(
   queue: QueueRef & Pick<RequestOptions, "signal">,
   count: number,
 ): Promise<void> {
-  rememberMap(queue, await resizeQueue({ ...queue, copySettings }, count));
+  rememberMap(queue, await resized({ ...queue, prepare: prepareChange }, count));
 }
 
 /** Changes how many partitions the queue has: see `Operator.resize`. */
@@ -45,10 +46,17 @@ export async function resizePartitions(
   count: number,
   { signal }: RequestOptions,
 ): Promise<number> {
-  const map = await resizeQueue({ ...store.queue, signal, copySettings }, partitionCount(count));
+  const map = await resized({ ...store.queue, signal, prepare: prepareChange }, partitionCount(count));
   const { partitions } = await store.divided();
   partitions.remember(map);
   return owning(map).length;
+}
+
+/** Changes the number of partitions, and lets groups in strict order go on in their new ones. */
+async function resized(queue: PartitionedQueue, count: number): Promise<PartitionMap> {
+  const map = await resizeQueue(queue, count);
+  await queue.transport.passTurns?.(queue, map);
+  return map;
 }
 
 /** Reads which partitions the queue has, and counts the tasks in each: see `Operator.listPartitions`. */

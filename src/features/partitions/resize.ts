@@ -81,16 +81,15 @@ async function prepare(
 ): Promise<PartitionMap> {
   const had = partitionsOf({ ...map, next: undefined });
   const added = owning({ owners: next }).filter((partition) => !had.includes(partition));
-  if (added.length > 0 && queue.copySettings) await queue.copySettings(queue, partitionsOf(map), added);
-  else if (added.length > 0 && (await hasSettings(queue))) return map;
-  return putMap(queue, map, writeMap({ ...map, isPreparing: false }));
+  const isReady = await (queue.prepare ?? lacksSettings)(queue, map, added);
+  return isReady ? putMap(queue, map, writeMap({ ...map, isPreparing: false })) : map;
 }
 
-/** Whether partition 0 has settings of the queue or of its groups. */
-function hasSettings(queue: PartitionedQueue): Promise<boolean> {
+/** Whether partition 0 has no settings of the queue and of its groups. */
+function lacksSettings(queue: PartitionedQueue): Promise<boolean> {
   const { tasks } = partitionOf(queue, 0).keys;
   const call = commandCall(["HMGET", tasks, "~set", "~groups"], (reply) =>
-    (reply as readonly (string | null)[]).some((value) => value !== null),
+    (reply as readonly (string | null)[]).every((value) => value === null),
   );
   return run(queue.transport, call, queue);
 }

@@ -11,7 +11,7 @@ import type { Command } from "../../kernel/transport.ts";
 import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
 import type { RegisteredShard, RegistryPage } from "../../sweep/registry.ts";
 import { addsTo } from "./add.ts";
-import { copySettings } from "./copy-settings.ts";
+import { copySettings, prepareChange } from "./copy-settings.ts";
 import { isDone } from "./former.ts";
 import { putMap } from "./map-calls.ts";
 import { inOrder, partitionsOf, readMap, writeMap } from "./map.ts";
@@ -90,10 +90,18 @@ async function keepQueues(
     try {
       // Redis has lost the change that put them there. The count of a marker matters only while there is no map.
       if (marks[i]?.().includes(null) && maps[i] != null) await renameKeys(queue, 2);
-      const kept = await keepPartitions(queue, maps[i] ?? null, registered, now, sweep.deadline);
       const wake = sweep.waker?.window(name) ?? "";
-      const mustWake = await rebalanceShares(queue, kept, wake);
-      if (mustWake) sweep.toWake.add(name);
+      const onWake = () => sweep.toWake.add(name);
+      const kept = await keepPartitions(
+        queue,
+        maps[i] ?? null,
+        registered,
+        now,
+        sweep.deadline,
+        wake,
+        onWake,
+      );
+      if (await rebalanceShares(queue, kept, wake)) onWake();
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
       sweep.failed.set(name, error.code);
@@ -103,7 +111,7 @@ async function keepQueues(
 
 function queueOf({ transport, options }: CurrentSweep, name: string): PartitionedQueue {
   const { prefix, signal, now } = options;
-  return { name, prefix, transport, signal, now, copySettings };
+  return { name, prefix, transport, signal, now, prepare: prepareChange };
 }
 
 /**
@@ -114,6 +122,8 @@ function queueOf({ transport, options }: CurrentSweep, name: string): Partitione
  * @param registered the partitions that the registry has
  * @param now Redis's time, epoch ms
  * @param until when to stop, on the clock of `performance.now()`
+ * @param wake how long a wake of a consumer counts, ms, as the scripts take it
+ * @param onWake called if a consumer must be woken
  * @returns the partitions that may have tasks
  */
 async function keepPartitions(
@@ -122,6 +132,8 @@ async function keepPartitions(
   registered: readonly number[],
   now: number,
   until: number,
+  wake: string,
+  onWake: () => void,
 ): Promise<readonly number[]> {
   let map = readMap(stored);
   if (map.version === 0) {
@@ -134,10 +146,12 @@ async function keepPartitions(
   const unknown = registered.filter((partition) => !known.includes(partition));
   if (unknown.length > 0) {
     // It may have the settings of the time when it left the map.
-    await queue.copySettings?.(queue, [...known, ...unknown], unknown);
+    await copySettings(queue, [...known, ...unknown], unknown);
     map = await putMap(queue, map, writeMap({ ...map, former: inOrder([...map.former, ...unknown]) }));
   }
   if (map.next) map = await resizeQueue(queue, undefined, map);
+  // A group in strict order waits until a former partition has ended its tasks.
+  if (await queue.transport.passTurns?.(queue, map, wake, onWake, until)) return partitionsOf(map);
   for (const partition of map.former) {
     if (performance.now() >= until) break;
     if (await isDone(queue, map, partition, { registered, now, until })) {

@@ -12,6 +12,12 @@ const editions = new WeakMap<Transport, Transport>();
 const plain = new WeakMap<Transport, Transport>();
 const loaded = new Map<string, Script>();
 
+const editionsOf: typeof linkedScripts = {
+  ...linkedScripts,
+  // Another script: not a byte of it is in bundles without the linked edition.
+  ownSlots: async () => (await import("../../lua/move-slots.gen.ts")).moveSlots,
+};
+
 /**
  * A transport for queues whose tasks may depend on each other: with groups in strict order. Give it to all that works on
  * such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments and
@@ -39,6 +45,7 @@ export const linkedWaking = (transport: Transport, waker: FollowersWaker): Trans
 function linkTo(transport: Transport, waker?: FollowersWaker): Transport {
   const link: Transport = {
     ...transport,
+    passTurns: async (...args) => (await import("./pass-turns.ts")).passTurns(...args),
     send: async (commands, options) => {
       const sent = await inEdition(commands);
       return asPlain({ transport, waker }, sent, await transport.send(sent, options), options);
@@ -54,7 +61,7 @@ async function inEdition(commands: readonly Command[]): Promise<readonly Command
   for (const command of commands) {
     if (!("script" in command)) continue;
     const { name } = command.script;
-    const load = linkedScripts[name];
+    const load = editionsOf[name];
     if (load && !loaded.has(name)) loaded.set(name, await load());
   }
   return commands.map((command) => {

@@ -13,7 +13,7 @@ E='enqueued_before',
 `;
 export const $D = `local function D(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=DG(b,C)
+local d=DH(b,C)
 d.text=c
 return d
 end
@@ -31,7 +31,7 @@ local c=a.reason
 if c then
 return(c=='lease_expired'or c=='taken_back'or b=='')and c
 end
-local d=a.state~=GB.completed
+local d=a.state~=GC.completed
 and string.match('\\t'..(a.errors or''),'\\t%d+ %d+([^\\t]*)$')
 return d==''and'lease_expired'or d==' taken_back'and'taken_back'
 end
@@ -71,7 +71,7 @@ local f=redis.call('ZCOUNT',a,'-inf','('..d)
 local g=redis.call('ZCOUNT',a,'-inf',d)
 while f<g do
 local h=math.floor((f+g)/2)
-local i=redis.call('ZRANGE',a,AH(h),AH(h))[1]
+local i=redis.call('ZRANGE',a,AI(h),AI(h))[1]
 if J(i,e)or(c and i==e)then
 f=h+1
 else
@@ -83,7 +83,7 @@ end
 `;
 export const $M = `local function M(a,b,c,d)
 local e=L(a,b,true)
-local f=redis.call('ZRANGE',a,AH(e),AH(e+c-1),'WITHSCORES')
+local f=redis.call('ZRANGE',a,AI(e),AI(e+c-1),'WITHSCORES')
 local g={}
 for k=1,#f,2 do
 if d and tonumber(f[k+1])>=tonumber(d)then

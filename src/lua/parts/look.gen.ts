@@ -10,7 +10,7 @@ local g=math.min(#b,A)
 while d<g and e<B do
 local h={}
 for l=d+1,math.min(d+f,g)do
-AK(h,b[l].id,'.'..b[l].id)
+AL(h,b[l].id,'.'..b[l].id)
 end
 local i=redis.call('HMGET',a,unpack(h))
 for m=1,#h,2 do
@@ -18,10 +18,10 @@ local n=b[d+1]
 n.fixed,n.record=i[m]or'',i[m+1]
 e=e+#n.fixed+#(n.record or'')
 if string.sub(n.id,1,1)~='~'then
-if GA(n.fixed)or GA(n.record)then
+if GB(n.fixed)or GB(n.record)then
 n.left_alone=true
 else
-n.task,n.text=GL(n.fixed,n.record)
+n.task,n.text=GM(n.fixed,n.record)
 if c(n,d+1)then
 return d
 end

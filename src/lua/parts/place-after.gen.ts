@@ -7,17 +7,17 @@ end
 return b>0 and a[b].place or c
 end
 `;
-export const $FQ = `local function FQ(a,b)
-local c,d=FO(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not FP(c,d[1],d[2])and c
+export const $FR = `local function FR(a,b)
+local c,d=FP(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not FQ(c,d[1],d[2])and c
 end
 `;
 export const $S = `local function S(a,b,c,d,e)
-for i=1,#c,HD do
-local j,k,l=FQ(a,b),{},{}
-for p=i,math.min(i+HD-1,#c)do
-AK(k,c[p].id)
-AK(l,c[p].task)
+for i=1,#c,HE do
+local j,k,l=FR(a,b),{},{}
+for p=i,math.min(i+HE-1,#c)do
+AL(k,c[p].id)
+AL(l,c[p].task)
 end
 local m=not j and{'newer_schema'}or e(j,k,l,i-1)
 if m and i==1 then

@@ -8,6 +8,13 @@ import {
   type QueueChanges,
   type Transport,
 } from "../../../src/index.ts";
+import { run } from "../../../src/kernel/call.ts";
+import {
+  holdLinesScript,
+  listLinesScript,
+  moveSlotsScript,
+} from "../../../src/kernel/linked/hold-scripts.ts";
+import { Shard } from "../../../src/kernel/shard.ts";
 import { useBilled } from "../../support/billed.ts";
 import { many } from "../../support/new-tasks.ts";
 
@@ -103,5 +110,23 @@ describe("a task of a group in strict order", () => {
     expect(await cost(() => operator.skip("a1"))).toBe(5);
     expect(await cost(() => operator.skip("a2"))).toBe(2);
     expect(await cost(() => operator.stoppedGroups())).toBe(3);
+  });
+
+  test("costs 8 to hold its group while partitions change, 11 to let it go on, 2 to page through lines", async () => {
+    const shard = new Shard({ name: "ledger", transport: billed.transport });
+    const hold = (was: string, next: string) =>
+      cost(() =>
+        run(
+          billed.transport,
+          shard.call(holdLinesScript, { version: "", step: "", wake: "" }, [{ group: "a", was, hold: next }]),
+        ),
+      );
+    const page = { cursor: "0", size: "1000" };
+    expect(await hold("", "3,1")).toBe(8);
+    await ledger.enqueue(1, { group: "a" });
+    expect(await cost(() => run(billed.transport, shard.call(listLinesScript, page)))).toBe(2);
+    expect(await hold("3,1", "")).toBe(11);
+    const slots = { version: "1", owned: "f".repeat(64) };
+    expect(await cost(() => run(billed.transport, shard.call(moveSlotsScript, slots)))).toBe(4);
   });
 });

@@ -1,6 +1,14 @@
 /** Calls on a queue whose groups are in strict order. */
 import { linked } from "../../../src/features/linked/index.ts";
 import { deepSweep, Operator, Queue, sweep, type Transport } from "../../../src/index.ts";
+import {
+  holdLinesScript,
+  listLinesScript,
+  moveSlotsScript,
+} from "../../../src/kernel/linked/hold-scripts.ts";
+import { queueKeys } from "../../../src/kernel/names/keys.ts";
+import { callOf } from "../../../src/kernel/scripts/binding.ts";
+import { lastReply } from "../../../src/kernel/scripts/replies.ts";
 import { seen } from "../../support/day.ts";
 import type { Operation } from "./operation.ts";
 import type { Caller } from "./starting-point.ts";
@@ -12,7 +20,7 @@ const now = (): number => BEGIN + 240_000;
 
 /**
  * Groups with lines: the heads of `a` and `b` work, that of `c` is delayed, `d` is stopped, and the lease of `e`'s head
- * has expired.
+ * has expired. That of `h` is held.
  * @returns the working tasks of `a` and `b`
  */
 export async function fillLedger(transport: Transport) {
@@ -29,6 +37,8 @@ export async function fillLedger(transport: Transport) {
   await ledger.dequeue({ lease: "1s" });
   await c.requeue({ delay: "1s" });
   await d.reject("no");
+  await holding({ transport: link }, [{ group: "h", was: "", hold: "3,v1" }]);
+  await ledger.enqueue(1, { id: "h1", group: "h" });
   await link.send([["ZREM", "sluice:queues", LEDGER]]);
   return [a, b];
 }
@@ -46,9 +56,47 @@ const settling = (by: Caller) => {
   ] as const;
 };
 
+type Hold = { readonly group: string; readonly was: string; readonly hold: string };
+
+const holding = async ({ transport }: Pick<Caller, "transport">, items: readonly Hold[], version = "") => {
+  const args = { testNow: String(now()), version, step: "checked", wake: "60000" };
+  const call = callOf(holdLinesScript, queueKeys(LEDGER), args, items);
+  return holdLinesScript.decode(lastReply(await transport.send([call])));
+};
+
 export const ofOrder: readonly Operation[] = [
   { script: "skip", call: async (by) => [await operate(by).skip("d1"), by.woken] },
   { script: "skip", what: "of a dead letter that is unknown", call: (by) => operate(by).skip("d2") },
+  {
+    script: "holdLines",
+    what: "of a group that works",
+    call: (by) => holding(by, [{ group: "a", was: "", hold: "3,v1" }]),
+  },
+  {
+    script: "holdLines",
+    what: "of a group that goes on",
+    call: (by) => holding(by, [{ group: "h", was: "3,v1", hold: "" }]),
+  },
+  {
+    script: "holdLines",
+    what: "of a later map",
+    call: (by) => holding(by, [{ group: "a", was: "", hold: "3,v1" }], "2"),
+  },
+  {
+    script: "moveSlots",
+    async call({ transport }) {
+      const args = { version: "1", owned: "f".repeat(64) };
+      const call = callOf(moveSlotsScript, queueKeys(LEDGER), args);
+      return moveSlotsScript.decode(lastReply(await transport.send([call]))).status;
+    },
+  },
+  {
+    script: "listLines",
+    async call({ transport }) {
+      const call = callOf(listLinesScript, queueKeys(LEDGER), { cursor: "0", size: "1000" });
+      return listLinesScript.decode(lastReply(await transport.send([call]))).groups.toSorted();
+    },
+  },
   { script: "listStopped", call: (by) => operate(by).stoppedGroups() },
   {
     script: "enqueue",

@@ -1,9 +1,9 @@
-import { change, drop, type LawMutants, never } from "../mutant.ts";
+import { always, change, drop, type LawMutants, never } from "../mutant.ts";
 
 export const order: LawMutants = {
   "a task gets ready beside the head of its line": {
     in: "make_ready",
-    lua: never("line.waiting > 0 or lines.is_busy(group)"),
+    lua: change("line.waiting > 0 or lines.is_busy(group) or _1", "_1"),
     breaks: "I2: two tasks of an account are worked on at the same time",
   },
   "the last task of a line follows first": {
@@ -33,7 +33,7 @@ export const order: LawMutants = {
   },
   "tasks that were ready before the order are delivered together": {
     in: "move_if_limited",
-    lua: never("line.head or group.working > 0"),
+    lua: change("line.head or line.hold or group.working > 0 or _1", "line.hold or _1"),
     breaks: "I2: an order that is set over a backlog does not bind",
   },
   "a cancelled task stays in its line": {
@@ -76,12 +76,15 @@ export const order: LawMutants = {
   },
   "a deep sweep leaves a wrong count of a line": {
     in: "correct_line",
-    lua: change("wrong or (waiting > 0 and not busy)", "waiting > 0 and not busy"),
+    lua: change(
+      "wrong or (waiting > 0 and not lines.is_busy(group))",
+      "waiting > 0 and not lines.is_busy(group)",
+    ),
     breaks: "I1: a line says that it is empty, and its tasks are passed",
   },
   "a deep sweep leaves a line that nothing moves": {
     in: "correct_line",
-    lua: change("wrong or (waiting > 0 and not busy)", "wrong"),
+    lua: change("wrong or (waiting > 0 and not lines.is_busy(group))", "wrong"),
     breaks: "I6: a group waits for ever for no task",
   },
   "a deep sweep keeps a head that is gone": {
@@ -108,5 +111,74 @@ export const order: LawMutants = {
     in: "has_lines",
     lua: change("group and select(2, _1)", "group"),
     breaks: "law 12: after a failover all producers of a plain queue are refused",
+  },
+  "a partition works on a group whose slot it has lost": {
+    in: "begin",
+    lua: always("not is_moved(plan, group)"),
+    breaks: "I2: after a change of partitions two tasks of an account are worked on at the same time",
+  },
+  "a held line goes on": {
+    in: "release_next",
+    lua: change(
+      "lines.is_busy(group) and 0 or 1",
+      "(line.head or group.working + group.ready > 0) and 0 or 1",
+    ),
+    breaks: "I2: a partition works on a group whose turn another one has",
+  },
+  "a partition forgets which slots it has lost": {
+    in: "move-slots",
+    lua: drop("lost_bits = lost_bits + 2 ^ bit"),
+    breaks: "I2: a delayed task begins in its former partition beside one in the new",
+  },
+  "a partition goes on at once with the slots that it gets": {
+    in: "move-slots",
+    lua: drop("unchecked_bits = unchecked_bits + 2 ^ bit"),
+    breaks: "I2: a task begins in a new partition while one in the former is worked on",
+  },
+  "the plain edition gives slots of groups in order away": {
+    src: never('settings.get("")?.has("o") && !queue.transport.passTurns'),
+    breaks: "law 12: a sweep that knows no order lets two partitions work on one group",
+  },
+  "a late call of another map holds lines": {
+    in: "hold-lines",
+    lua: never("version ~= '' and noted ~= version"),
+    breaks: "I2: a former partition gets a turn while the slot changes hands once more",
+  },
+  "a late call lifts a later hold": {
+    in: "hold-lines",
+    lua: change("group.line and fits", "group.line"),
+    breaks: "law 5: two partitions work on one group",
+  },
+  "an empty line is held for ever": {
+    in: "end_empty",
+    lua: never("line.hold and line.waiting == 0 and not line.head and _"),
+    breaks: "I6: the new partition waits for ever for the former one",
+  },
+  "a turn is over while its partition works": {
+    src: change('line.hold !== "" && !isTurn(line.hold) && _1 && _2', "true"),
+    breaks: "I2: two partitions work on one group",
+  },
+  "a turn begins before the owner has ended its task": {
+    src: change("other.hasHead ? [] : [lift]", "[lift]"),
+    breaks: "I2: two partitions work on one group",
+  },
+  "slots change hands while groups wait for a former partition": {
+    src: change("!(await queue.transport.passTurns?.(queue, map))", "true"),
+    breaks: "I8: tasks of a group are done in another order than they came",
+  },
+  "a former partition is forgotten while groups wait for it": {
+    in: "keepPartitions",
+    src: never("await queue.transport.passTurns?.(_, _, _, _, _)"),
+    breaks: "I6: a group waits for ever",
+  },
+  "find-foreign overlooks groups in order": {
+    in: "slot_names",
+    lua: change("redis.call('HEXISTS', tasks, '~moved') == 1 and name_in or _1", "_1"),
+    breaks: "I6: a delayed task waits for ever for its turn in a partition that was forgotten",
+  },
+  "list-lines overlooks lines": {
+    in: "list-lines",
+    lua: change("page[2]", "{}"),
+    breaks: "I2: the new partition begins while the former one works on the group",
   },
 };

@@ -1,6 +1,6 @@
 /** The real queue with partitions: several function instances, over HTTP through the gateway. */
 import { sweep } from "../../../../src/index.ts";
-import { copySettings } from "../../../../src/features/partitions/copy-settings.ts";
+import { prepareChange } from "../../../../src/features/partitions/copy-settings.ts";
 import { resizeQueue } from "../../../../src/features/partitions/resize.ts";
 import { tagged } from "../../../support/key-space.ts";
 import { enqueueTo, settlementOf } from "../client.ts";
@@ -102,7 +102,7 @@ export class RealPartitions {
 
   async #resize({ transport }: Instance, count: number): Promise<unknown> {
     const now = () => this.now;
-    const place = { name: "emails", prefix: undefined, transport, now, copySettings };
+    const place = { name: "emails", prefix: undefined, transport, now, prepare: prepareChange };
     return resizeQueue(place, count).catch((error: unknown) => {
       if (error instanceof Stopped) return "stopped";
       throw error;
