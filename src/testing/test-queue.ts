@@ -170,7 +170,9 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   async #sweep(): Promise<void> {
-    await sweepWith(sweepPartsWith({ schedules, flows: { sweepPart } }), this.transport, { offload: this.#offload });
+    await sweepWith(sweepPartsWith({ schedules, flows: { sweepPart } }), this.transport, {
+      offload: this.#offload,
+    });
   }
 
   /** Applies the declaration, before the first command. */

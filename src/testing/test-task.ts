@@ -9,7 +9,7 @@ import { encodeProgress } from "../kernel/record/record.ts";
 import { instantMs, LAST_INSTANT } from "../kernel/options/instants.ts";
 import { onlyOptions, wholeNumber, taskId } from "../kernel/options/validation.ts";
 import type { FlowCalls } from "../open/flows/flow-calls.ts";
-import type { Before } from "../features/flows/index.ts";
+import { type Before, type FlowItem, planFlow, type QueueOfFlow } from "../features/flows/index.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import { notAQueue } from "../open/definition.ts";
 import { checkAndEncode } from "../kernel/enqueue/new-tasks.ts";
@@ -22,10 +22,18 @@ export interface Extension {
   readonly progress: unknown;
 }
 
+/** One call of a task's `addBefore`. */
+export interface Addition {
+  readonly ref: string;
+  readonly items: readonly FlowItem<QueueOfFlow>[];
+}
+
 /** A task to call a handler with. No queue has it. */
 export interface TestTask<T> extends Task<T>, FlowCalls {
   /** The calls of `extend` so far. */
   readonly extensions: readonly Extension[];
+  /** The calls of `addBefore` so far. */
+  readonly additions: readonly Addition[];
   /** Aborts the signal, as a drain does for that reason. */
   abort(reason: StopReason): void;
 }
@@ -82,6 +90,7 @@ async function forQueue(queue: QueueDefinition, payload: unknown, fields: TestTa
 function newTask(payload: unknown, fields: TestTaskFields): TestTask<unknown> {
   const controller = new AbortController();
   const extensions: Extension[] = [];
+  const additions: Addition[] = [];
   const { id = "test-1", group } = fields;
   const attempt = wholeNumber(fields.attempt ?? 1, "attempt", 1, Number.MAX_SAFE_INTEGER);
   const enqueuedAt = instantMs(fields.enqueuedAt ?? Date.now(), "enqueuedAt", LAST_INSTANT);
@@ -97,7 +106,15 @@ function newTask(payload: unknown, fields: TestTaskFields): TestTask<unknown> {
     group,
     signal: controller.signal,
     extensions,
+    additions,
     before: async () => fields.before ?? {},
+    async addBefore(ref, items) {
+      const { nodes } = planFlow(items);
+      const refs = nodes.flatMap((node) => (node.kind === "task" ? [node.ref] : []));
+      additions.push({ ref, items });
+      const tasks = Object.fromEntries(refs.map((one, i) => [one, `${i}{test@test}`]));
+      return { ok: true, created: true, tasks };
+    },
     abort(reason) {
       if (!STOP_REASONS.includes(reason))
         throw invalidArgument("reason", `must be one of ${STOP_REASONS.join(", ")}`);

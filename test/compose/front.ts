@@ -9,6 +9,7 @@ import {
   type NewTask,
   NonRetryableError,
   type PublishedEvent,
+  RetryAfter,
   Queue,
   type QueueCounts,
   type Task,
@@ -112,6 +113,8 @@ export const handled = (tasks: readonly Pulled[], handler: Given["handler"]) =>
         return { receipt, outcome: "complete", result: await handler(task) };
       } catch (error) {
         if (error instanceof NonRetryableError) return { receipt, outcome: "reject", error: error.message };
+        if (error instanceof RetryAfter)
+          return { receipt, outcome: "requeue", delay: error.delay, queue: error.queue };
         throw error;
       }
     }),

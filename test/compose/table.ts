@@ -8,6 +8,7 @@ const featureNames = [
   "order",
   "maxWorking",
   "rate",
+  "pause",
   "schedules",
   "debounce",
   "wake",

@@ -50,6 +50,11 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "POST /v1/flows/:flow/cancel": { scopes: ["enqueue"] },
   "POST /v1/flows/:flow/redrive": { scopes: ["admin"] },
   "GET /v1/queues/:queue/tasks/:id/before": { scopes: ["consume"] },
+  "POST /v1/queues/:queue/tasks/:id/before": {
+    scopes: ["consume"],
+    json: { receipt: "1.1.1.q7XnRk2ZtB0aVd9L.known", ref: "r", tasks: [] },
+    withoutRedis: true,
+  },
 
   "GET /v1/token": { scopes: ["enqueue", "consume", "view"], withoutRedis: true },
   "GET /v1/diagnostics": { scopes: ["view"] },

@@ -198,6 +198,34 @@ describe("a flow", () => {
     expect((await ask("GET", before("other"))).body).toEqual({ tasks: {} });
   });
 
+  it("gets more tasks in front of one that waits", async () => {
+    await add({
+      tasks: [
+        { ref: "a", queue: "mails-a", payload: 1 },
+        { ref: "b", queue: "mails-a", payload: 2, after: "a" },
+      ],
+    });
+    const [{ id, receipt }] = await pulled("mails-a");
+    const path = `/v1/queues/mails-a/tasks/${encodeURIComponent(id)}/before`;
+    const more = (queue: string, ref = "b", as: "mails" | "all" = "mails") =>
+      ask("POST", path, { as, json: { receipt, ref, tasks: [{ ref: "c", queue, payload: 3 }] } });
+    expectProblem(await more("bills"), "forbidden");
+    expectProblem(await more("mails-b", "z"), "invalid_request");
+    const added = await more("mails-b");
+    expect([added.status, added.body]).toEqual([201, { created: true, tasks: { c: expect.any(String) } }]);
+    expect((await more("mails-b")).body).toEqual({ ...added.body, created: false });
+    await ask("POST", "/v1/queues/mails-a/tasks/settle", {
+      json: { settlements: [{ receipt, outcome: "complete" }] },
+    });
+    expect((await ask("GET", "/v1/queues/mails-a")).body).toMatchObject({ pending: 0, blocked: 1 });
+    expectProblem(await more("mails-b", "b"), "lease_lost");
+    await settle("mails-b", { outcome: "complete" });
+    expect((await ask("GET", "/v1/queues/mails-a")).body).toMatchObject({ pending: 1, blocked: 0 });
+    const other = path.replace(encodeURIComponent(id), "x");
+    const json = { receipt, ref: "b", tasks: [{ ref: "c", queue: "mails-b", payload: 3 }] };
+    expectProblem(await ask("POST", other, { json }), "invalid_request");
+  });
+
   it("is for tokens that have the scope for each of its queues", async () => {
     const tasks = [
       { ref: "a", queue: "mails-a", payload: 1 },

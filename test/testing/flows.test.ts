@@ -28,7 +28,15 @@ test("a handler is called with what became of the tasks before", async () => {
   const handler = mails.consumer(async (task) => (await task.before())["fetch"]?.result).handler;
   const task = testTask({ to: "" }, { before: { fetch: { state: "completed", result: 7 } } });
   expect(await handler(task, {}, {} as never)).toBe(7);
-  expect(await testTask({}).before()).toEqual({});
+  const plain = testTask({});
+  expect(await plain.before()).toEqual({});
+  const items = [{ ref: "page", queue: fetches, payload: { url: "x" } }];
+  expect(await plain.addBefore("mail", items)).toMatchObject({
+    ok: true,
+    tasks: { page: expect.any(String) },
+  });
+  expect(plain.additions).toEqual([{ ref: "mail", items }]);
+  await expect(plain.addBefore("mail", [{ ...items[0]!, after: "x" }])).rejects.toThrow("no such ref");
 });
 
 const mailed: unknown[] = [];

@@ -353,6 +353,14 @@ const texts = new Map<GenericSchema, FieldTexts>([
       ended: ["A task that begins then in any case.", taskOfFlow],
     },
   ],
+  [
+    flows.newBefore,
+    {
+      receipt: "Proof of the lease of the task that adds them.",
+      ref: "What waits for that task: a task or an inner flow; or the inner flow or `batch` that it is in.",
+      tasks: "As of a flow.",
+    },
+  ],
   [flows.flowTask, flowItem],
   [flows.innerFlow, flowItem],
   [queues.queueChanges, queueChanges],

@@ -158,4 +158,38 @@ export const flows: readonly OperationText[] = [
       },
     },
   },
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/tasks/{id}/before",
+    operationId: "addBefore",
+    tag: "flows",
+    summary: "Add tasks that a blocked task waits for",
+    description:
+      "The holder of a working task adds tasks in front of one that waits for it. A request of the same task with the same refs adds nothing. The token needs the scope `enqueue` for the queues of the new tasks.",
+    scopes: ["consume"],
+    body: {
+      schemas: ["NewBefore"],
+      required: true,
+      examples: {
+        "a page": {
+          receipt: "1.1.42.q7XnRk2ZtB0aVd9L.0{crawl@pages}",
+          ref: "index",
+          tasks: [{ ref: "page", queue: "pages", payload: { page: 7 } }],
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: "The tasks were already known. Nothing was added.",
+        schemas: ["AddedBefore"],
+        examples: { known: { created: false, tasks: { page: "gQ0{crawl@pages}" } } },
+      },
+      201: {
+        description: "The tasks were added.",
+        schemas: ["AddedBefore"],
+        examples: { added: { created: true, tasks: { page: "gQ0{crawl@pages}" } } },
+      },
+    },
+    problems: ["lease_lost", "not_blocked", "queue_full", "offload_failed"],
+  },
 ];

@@ -12,6 +12,6 @@ export function maybeOfFlow<T>(task: Task<T>, flows: FlowsPart | undefined): Tas
   return flows ? (task as Task<T> & FlowCalls) : Object.assign(task, off);
 }
 
-const off: FlowCalls = {
-  before: () => Promise.reject(new SluiceError("unsupported", isOff("has no flows", "flows"))),
-};
+const refuse = () => Promise.reject(new SluiceError("unsupported", isOff("has no flows", "flows")));
+
+const off: FlowCalls = { before: refuse, addBefore: refuse };

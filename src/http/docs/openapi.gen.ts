@@ -2707,6 +2707,140 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unreachable"
           }
         }
+      },
+      "post": {
+        "operationId": "addBefore",
+        "tags": [
+          "flows"
+        ],
+        "summary": "Add tasks that a blocked task waits for",
+        "description": "The holder of a working task adds tasks in front of one that waits for it. A request of the same task with the same refs adds nothing. The token needs the scope `enqueue` for the queues of the new tasks. Scope: consume.",
+        "security": [
+          {
+            "token": [
+              "consume"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/id"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/NewBefore"
+              },
+              "examples": {
+                "a-page": {
+                  "summary": "a page",
+                  "value": {
+                    "receipt": "1.1.42.q7XnRk2ZtB0aVd9L.0{crawl@pages}",
+                    "ref": "index",
+                    "tasks": [
+                      {
+                        "ref": "page",
+                        "queue": "pages",
+                        "payload": {
+                          "page": 7
+                        }
+                      }
+                    ]
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The tasks were already known. Nothing was added.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/AddedBefore"
+                },
+                "examples": {
+                  "known": {
+                    "summary": "known",
+                    "value": {
+                      "created": false,
+                      "tasks": {
+                        "page": "gQ0{crawl@pages}"
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "The tasks were added.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/AddedBefore"
+                },
+                "examples": {
+                  "added": {
+                    "summary": "added",
+                    "value": {
+                      "created": true,
+                      "tasks": {
+                        "page": "gQ0{crawl@pages}"
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "409": {
+            "$ref": "#/components/responses/not_blocked-or-lease_lost"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
       }
     },
     "/v1/queues": {
@@ -7890,6 +8024,35 @@ export const openapi: OpenApiDocument = {
         ],
         "additionalProperties": false
       },
+      "NewBefore": {
+        "type": "object",
+        "properties": {
+          "receipt": {
+            "type": "string",
+            "description": "Proof of the lease of the task that adds them."
+          },
+          "ref": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-.0-~]{0,127}$",
+            "description": "What waits for that task: a task or an inner flow; or the inner flow or `batch` that it is in."
+          },
+          "tasks": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/FlowItem"
+            },
+            "maxItems": 10000,
+            "minItems": 1,
+            "description": "As of a flow."
+          }
+        },
+        "required": [
+          "receipt",
+          "ref",
+          "tasks"
+        ],
+        "additionalProperties": false
+      },
       "FlowItem": {
         "anyOf": [
           {
@@ -10588,6 +10751,29 @@ export const openapi: OpenApiDocument = {
           }
         },
         "required": [
+          "tasks"
+        ]
+      },
+      "AddedBefore": {
+        "type": "object",
+        "properties": {
+          "created": {
+            "type": "boolean",
+            "description": "False if they were known already. Then nothing was added."
+          },
+          "tasks": {
+            "type": "object",
+            "propertyNames": {
+              "type": "string"
+            },
+            "additionalProperties": {
+              "$ref": "#/components/schemas/TaskId"
+            },
+            "description": "The id of each task, by its ref."
+          }
+        },
+        "required": [
+          "created",
           "tasks"
         ]
       },
@@ -13785,7 +13971,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not found",
           "status": 404,
           "code": "not_found",
-          "detail": "There is no task with this id, or no schedule with this name. A task is also not found after its record has expired."
+          "detail": "There is no task or flow with this id, or no schedule with this name. A task is also not found after its record has expired."
         }
       },
       "no_route": {
@@ -13846,6 +14032,16 @@ export const openapi: OpenApiDocument = {
           "status": 409,
           "code": "not_dead_letter",
           "detail": "Only a dead letter can be skipped."
+        }
+      },
+      "not_blocked": {
+        "summary": "Task is not blocked",
+        "value": {
+          "type": "/docs#not_blocked",
+          "title": "Task is not blocked",
+          "status": 409,
+          "code": "not_blocked",
+          "detail": "What should wait for the new tasks was rejected or cancelled. Nothing was added."
         }
       },
       "still_working": {
@@ -14427,7 +14623,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "not_found": {
-        "description": "`not_found`: There is no task with this id, or no schedule with this name. A task is also not found after its record has expired.",
+        "description": "`not_found`: There is no task or flow with this id, or no schedule with this name. A task is also not found after its record has expired.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -14469,6 +14665,24 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "alive": {
                 "$ref": "#/components/examples/alive"
+              }
+            }
+          }
+        }
+      },
+      "not_blocked-or-lease_lost": {
+        "description": "`not_blocked`: What should wait for the new tasks was rejected or cancelled. Nothing was added.\n\n`lease_lost`: The task is not under the expected lease. Nothing was changed. In a settle this is the `code` of one result.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "not_blocked": {
+                "$ref": "#/components/examples/not_blocked"
+              },
+              "lease_lost": {
+                "$ref": "#/components/examples/lease_lost"
               }
             }
           }

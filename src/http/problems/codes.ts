@@ -35,7 +35,7 @@ export const problems = {
     status: 404,
     title: "Not found",
     meaning:
-      "There is no task with this id, or no schedule with this name. A task is also not found after its record has expired.",
+      "There is no task or flow with this id, or no schedule with this name. A task is also not found after its record has expired.",
   },
   no_route: {
     status: 404,
@@ -67,6 +67,11 @@ export const problems = {
     status: 409,
     title: "Not a dead letter",
     meaning: "Only a dead letter can be skipped.",
+  },
+  not_blocked: {
+    status: 409,
+    title: "Task is not blocked",
+    meaning: "What should wait for the new tasks was rejected or cancelled. Nothing was added.",
   },
   still_working: {
     status: 409,

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { MAX_FLOW_TASKS } from "../../features/flows/index.ts";
 import { fields, list } from "../request/validate.ts";
 import { flowTaskFields } from "./tasks.ts";
-import { decodeBytes, queueName } from "./values.ts";
+import { decodeBytes, queueName, receipt } from "./values.ts";
 
 const refForm = "must be 1 to 128 visible ASCII characters without /, the first a letter or digit";
 const ref = v.pipe(v.string(refForm), v.regex(/^[A-Za-z0-9][!-.0-~]{0,127}$/, refForm));
@@ -110,3 +110,6 @@ export const flowInPath = fields({
     v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}@[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/, flowForm),
   ),
 });
+
+/** Tasks to be added in front of one that waits. */
+export const newBefore = fields({ receipt, ref, tasks: items });

@@ -85,3 +85,8 @@ export const before = v.object({
     "What the task waited for, by ref.",
   ),
 });
+
+export const addedBefore = v.object({
+  created: described(v.boolean(), "False if they were known already. Then nothing was added."),
+  tasks: described(v.record(v.string(), taskId), "The id of each task, by its ref."),
+});

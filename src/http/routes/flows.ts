@@ -1,5 +1,6 @@
 import { checkOrder } from "../../deploy/declared/checked-order.ts";
 import {
+  addBefore,
   type AddedFlow,
   batch,
   flow,
@@ -9,6 +10,7 @@ import {
   readBefore,
 } from "../../features/flows/index.ts";
 import type { QueueDefinition } from "../../open/definition.ts";
+import { readReceipt } from "../../kernel/names/receipt.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { opening } from "../../open/opening.ts";
 import type { Queue } from "../../open/queue.ts";
@@ -16,7 +18,7 @@ import { Flows } from "../../open/flows.ts";
 import { forbidden, payloadsHidden } from "../auth/authenticator.ts";
 import type { Scope } from "../auth/tokens.ts";
 import type { FlowRoutes } from "../flows/part.ts";
-import { Problem } from "../problems/problem.ts";
+import { invalid, Problem } from "../problems/problem.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import { idInPath } from "../request-schemas/tasks.ts";
 import * as schemas from "../request-schemas/flows.ts";
@@ -100,6 +102,20 @@ export const flowRoutes: FlowRoutes = {
         ];
       });
       return reply<typeof replies.before>({ tasks: Object.fromEntries(shown) as BeforeReply });
+    });
+
+    app.post("/v1/queues/:queue/tasks/:id/before", allow("consume"), async (c) => {
+      const { signal } = requestOptions(c);
+      const { id } = readPath(c, idInPath);
+      const { receipt, ref, tasks } = await readBody(c, services, schemas.newBefore);
+      if (readReceipt(receipt, "receipt").id !== id)
+        throw invalid("receipt", "must be that of the task in the path");
+      const { store } = flowQueue(c.get("open").queue(), "queue");
+      const items = withQueues(tasks, queuesOf(c, services));
+      const added = await addBefore({ receipt, store }, ref, items, flowQueue, { signal });
+      if (!added.ok) throw new Problem(added.code);
+      const { created } = added;
+      return reply<typeof replies.addedBefore>({ created, tasks: added.tasks }, created ? 201 : 200);
     });
   },
 };

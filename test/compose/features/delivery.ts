@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { NonRetryableError } from "../../../src/index.ts";
+import { NonRetryableError, RetryAfter } from "../../../src/index.ts";
 import { type Delivered, until, work } from "../front.ts";
 import { eight, empty, type Feature, noting, tasksOf } from "./feature.ts";
 
@@ -98,6 +98,32 @@ export const rate: Feature = () => {
       expect(done.toSorted()).toEqual(["t0", "t1", "t2"]);
       expect(await front.counts()).toMatchObject({ ...empty, pending: 5 });
     },
+  };
+};
+
+/** A handler that is told to come back later pauses the queue: no other task is delivered meanwhile. */
+export const pause: Feature = () => {
+  const done: string[] = [];
+  return {
+    given: {
+      declaration: {},
+      concurrency: 1,
+      handler({ id }) {
+        done.push(id);
+        throw new RetryAfter("1h", { queue: true, cause: "HTTP 429" });
+      },
+    },
+    async run(front) {
+      await front.add(tasksOf("refused"));
+      await work(front, () => done.length > 0);
+      const pausedUntil = expect.any(Number) as number;
+      expect(await front.counts()).toMatchObject({ paused: true, pausedUntil });
+      await front.add(tasksOf("a", "b"));
+      await front.run();
+      expect(done).toEqual(["refused"]);
+      expect(await front.counts()).toMatchObject({ ...empty, pending: 2, delayed: 1 });
+    },
+    logs: (line) => "next" in line,
   };
 };
 

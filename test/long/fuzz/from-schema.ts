@@ -6,19 +6,25 @@ import type { Described } from "./document.ts";
 /** Chooses what a field is drawn from, instead of its schema; undefined for the schema. */
 export type Choice = (name: string, schema: JsonSchema) => Arbitrary<unknown> | undefined;
 
-/** Values that fit a schema of the document. `name` is the field's name, for `choice`. */
+/**
+ * Values that fit a schema of the document. `name` is the field's name, for `choice`.
+ * @param around the references that lead to the schema. What may hold itself, as a flow may, does so once
+ */
 export function valueOf(
   described: Described,
   schema: JsonSchema,
   choice: Choice,
   name = "",
+  around: readonly (string | undefined)[] = [],
 ): Arbitrary<unknown> {
   const chosen = choice(name, schema);
   if (chosen) return chosen;
   const meant = described.schema(schema);
-  const inner = (schema: JsonSchema, name: string) => valueOf(described, schema, choice, name);
+  const inner = (within: JsonSchema, its: string) =>
+    valueOf(described, within, choice, its, [...around, schema.$ref]);
 
-  const branches = meant.anyOf ?? meant.oneOf;
+  const isAround = ({ $ref }: JsonSchema) => $ref !== undefined && around.includes($ref);
+  const branches = (meant.anyOf ?? meant.oneOf)?.filter((branch) => !isAround(branch));
   if (branches) return fc.oneof(...branches.map((branch) => inner(branch, name)));
   if ("const" in meant) return fc.constant(meant.const);
   if (meant.enum) return fc.constantFrom(...meant.enum);

@@ -5,6 +5,7 @@ import { debounce } from "../../../src/features/debounce/index.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { docs } from "../../../src/http/docs/index.ts";
 import { deepSweep } from "../../../src/open/deep-sweep/index.ts";
+import { flows } from "../../../src/http/flows/index.ts";
 import { createApp, type AppOptions } from "../../../src/http/index.ts";
 import { resp } from "../../../src/transports/resp.ts";
 import { sharedRedis } from "../../support/shared-redis.ts";
@@ -50,6 +51,7 @@ export async function openAppStack(): Promise<Stack> {
     deepSweep,
     order,
     debounce,
+    flows,
     onError: () => {},
   });
   return {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { overHttp } from "../../../src/deploy/deployment.ts";
 import { Service } from "../../../src/deploy/service.ts";
+import { withDebounce } from "../../../src/features/debounce/index.ts";
 import { defineQueue, drain, type EnqueueOptions, Queue, type Waker } from "../../../src/index.ts";
 import { dollars } from "../../../src/local/index.ts";
 import { useBilled } from "../../support/billed.ts";
@@ -149,20 +150,21 @@ test("the prices of a task in README and docs/costs.md are what it costs", async
   expect(row("docs/costs.md", "in batches of 100: ")).toEqual(price(hundreds));
 });
 
-test("the monthly sums of the examples are those of their tasks and of an idle queue with records", async () => {
+/** Expects that docs/costs.md has this example with so many tasks a month, of so many commands each. */
+function expectRow(example: string, tasks: number, each: number): void {
   const idle = idleCommands();
+  const numbers = [tasks, each, tasks * each, idle].map((number) => number.toLocaleString("en"));
+  const sum = dollars(tasks * each + idle).toFixed(2);
+  expect(row("docs/costs.md", `| ${example}`)).toEqual([...numbers, sum]);
+}
+
+test("the monthly sums of the examples are those of their tasks and of an idle queue with records", async () => {
   const costs = {
     "welcome mails": [9_000, (await alone()).first],
     "a nightly import": [3_000_000, (await inHundreds()) / 100],
     webhooks: [1_000_000, (await inTens()) / 100],
   } as const;
-  for (const [example, [tasks, each]] of Object.entries(costs)) {
-    const numbers = [tasks, each, tasks * each, idle].map((number) => number.toLocaleString("en"));
-    expect(row("docs/costs.md", `| ${example}`)).toEqual([
-      ...numbers,
-      dollars(tasks * each + idle).toFixed(2),
-    ]);
-  }
+  for (const [example, [tasks, each]] of Object.entries(costs)) expectRow(example, tasks, each);
 });
 
 test("a fixed plan of 10 $ costs less from as many tasks on as docs/costs.md says, and a second has room for as many", async () => {
@@ -179,6 +181,33 @@ test("a fixed plan of 10 $ costs less from as many tasks on as docs/costs.md say
     `at most 10,000 commands a second: some ${rounded(loneInSecond, 10)} lone tasks, ` +
       `${rounded(tensInSecond, 1_000)} in tens, or ${rounded(hundredsInSecond, 5_000)} in batches of 100`,
   );
+});
+
+test("a page of the search index costs what docs/costs.md says: ten saves, and the run of cron that indexes it once", async () => {
+  const indexed: unknown[] = [];
+  const { cron, request: save } = instance({
+    consumers: { pages: ({ payload }: { payload: unknown }) => void indexed.push(payload) },
+    fetch: async (_, { queue }) =>
+      Response.json(
+        await withDebounce(queue("pages")).enqueue(1, {
+          debounce: { key: "home", wait: "5s", maxWait: "1m" },
+        }),
+      ),
+  });
+  await billed.client.flushall();
+  /** The costs of a page, after the first of an instance. */
+  const page = async () => {
+    let commands = 0;
+    for (let i = 0; i < 10; i++) commands += await save();
+    const [id = ""] = await billed.client.zrange<string[]>("sluice:{pages}:delayed", 0, -1);
+    await billed.client.zadd("sluice:{pages}:delayed", { score: 1, member: id });
+    return [commands, await cron()] as const;
+  };
+  await page();
+  const [saves, indexing] = await page();
+  expect(indexed).toHaveLength(2);
+  // Without what this run of cron costs anyway.
+  expectRow("a search index", 10_000, saves + indexing - (await cron()));
 });
 
 const minutesOfMonth = 60 * 24 * 30;

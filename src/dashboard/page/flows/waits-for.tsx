@@ -4,7 +4,7 @@ import { Waiting } from "../parts/layout.tsx";
 import { taskLink } from "../router.ts";
 import { shownName, shownState, whyText } from "./marks.tsx";
 
-interface WaitsForProps {
+export interface WaitsForProps {
   readonly flow: string;
   readonly id: string;
 }

@@ -12,7 +12,7 @@ import { queueLink } from "../router.ts";
 import { limitTexts } from "./facts.tsx";
 import { type GroupAction, GroupDialog } from "./group-dialog.tsx";
 
-interface GroupsProps {
+export interface GroupsProps {
   readonly queue: string;
   readonly settings: Settings;
   /** Changes when the tasks have changed. */

@@ -19,7 +19,7 @@ interface Asked {
   readonly name: string;
 }
 
-interface SchedulesProps {
+export interface SchedulesProps {
   readonly queue: string;
   /** Changes when the viewer has done something. */
   readonly acts: number;

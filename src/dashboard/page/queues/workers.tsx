@@ -15,7 +15,7 @@ import { taskLink } from "../router.ts";
 /** Ids of a worker's tasks that are shown. */
 const SHOWN = 5;
 
-interface WorkersProps {
+export interface WorkersProps {
   readonly queue: string;
   readonly onChanged: () => void;
 }
