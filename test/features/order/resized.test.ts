@@ -7,7 +7,7 @@ import { useRig } from "../../support/rig.ts";
 
 // Groups in strict order whose slots change hands. order-through-resizes.test.ts has random changes.
 const rig = useRig({ checkInvariants: false });
-const { instance, queueOf, operatorOf, map, resize, run } = instances(rig);
+const { instance, queueOf, operatorOf, map, resize, run, fieldsOf } = instances(rig);
 const transport = () => linked(instance());
 const queue = (partitions?: number) => queueOf<number>(partitions, transport());
 const operator = () => operatorOf(undefined, transport());
@@ -73,6 +73,29 @@ test("a further change waits for groups that wait for a former partition", async
   await sweep();
   expect((await map()).next).toBeUndefined();
   expect(names(await take())).toEqual(["2"]);
+});
+
+test("if the caller of a change dies before it has looked, groups begin in their new partition with the next sweep", async () => {
+  await add(GROUP, "1");
+  const [first] = await take();
+  await resize(4, transport());
+  await add(GROUP, "2");
+  expect(names(await take())).toEqual([]);
+  await first?.complete();
+  expect(names(await take())).toEqual([]);
+  await sweep();
+  expect(names(await take())).toEqual(["2"]);
+});
+
+test("a group waits for no task in a former partition that was cancelled before its turn", async () => {
+  await add(GROUP, "late", 60_000);
+  await operator().resize(4);
+  await add(GROUP, "1");
+  await take();
+  rig.now += 60_000;
+  await sweep();
+  expect(await queue().cancel(`late{${GROUP}}`)).toMatchObject({ ok: true });
+  expect(await fieldsOf(`~o:${GROUP}`, 1)).toEqual([null]);
 });
 
 test("without the linked edition, no change begins", async () => {

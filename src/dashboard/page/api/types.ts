@@ -1,6 +1,7 @@
 /** What the HTTP interface returns, from the schemas of its documentation. */
 import type * as v from "valibot";
 import type { token } from "../../../http/response-schemas/diagnostics.ts";
+import type * as flows from "../../../http/response-schemas/flows.ts";
 import type * as queues from "../../../http/response-schemas/queues.ts";
 import type { queuePartitions } from "../../../http/response-schemas/partitions.ts";
 import type { schedule, schedules } from "../../../http/response-schemas/schedules.ts";
@@ -53,9 +54,9 @@ export type DeadGroup = DeadLetters["groups"][number];
 export type Found = v.InferOutput<typeof found>;
 export type FoundTask = Found["tasks"][number];
 export type State = Task["state"];
-export type { FlowReport as Flow } from "../../../features/flows/graph/index.ts";
-export type CancelledFlow = Readonly<Record<"cancelled" | "flagged", number>>;
-export type RedrivenFlow = Readonly<Record<"redriven", number>>;
+export type Flow = v.InferOutput<typeof flows.flow>;
+export type CancelledFlow = v.InferOutput<typeof flows.cancelled>;
+export type RedrivenFlow = v.InferOutput<typeof flows.redriven>;
 
 /** Which tasks: the fields of a filter of the HTTP interface. */
 export interface Filter {

@@ -75,8 +75,9 @@ export function entriesFor(text: string, { parts }: Place, queues: readonly stri
     ...(ofQueue.length > 0
       ? [link(`Open the task ${wanted} of ${queue}`, taskLink(queue ?? "", wanted))]
       : []),
-    ...(wanted.includes("@") ? [link(`Open the flow ${wanted}`, flowLink(wanted))] : []),
     link(`Search all tasks for “${wanted}”`, linkTo(["search"], { text: wanted })),
+    // It may be an address instead.
+    ...(wanted.includes("@") ? [link(`Open the flow ${wanted}`, flowLink(wanted))] : []),
   ];
 }
 

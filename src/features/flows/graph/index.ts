@@ -3,4 +3,3 @@ export { drawFlow } from "./draw/draw-flow.ts";
 export { eachEdge } from "./layers.ts";
 export { layoutSteps } from "./layout-flow.ts";
 export { reportGraph } from "./report-graph.ts";
-export type { FlowReport } from "../types.ts";
