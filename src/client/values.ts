@@ -130,7 +130,7 @@ export async function openTask(
 }
 
 /** The value in a reply of the server: itself, or bytes. */
-function valueOf(value: unknown, encoding: string | undefined): unknown {
+export function valueOf(value: unknown, encoding: string | undefined): unknown {
   return encoding === undefined ? value : bytesOf(String(value));
 }
 

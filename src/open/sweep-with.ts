@@ -3,6 +3,7 @@ import { onlyOptions } from "../kernel/options/validation.ts";
 import type { PlacesOf } from "../kernel/shard.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { SweepPart } from "../sweep/part.ts";
+import type { SweptPart } from "./swept-part.ts";
 import { plainSweep } from "../sweep/sweep.ts";
 import {
   SWEEP_OPTIONS,
@@ -16,6 +17,8 @@ export interface SweepOptions extends PlainSweepOptions {
    * @default none: such objects stay
    */
   readonly offload?: Offload | undefined;
+  /** Parts of features that also take part: `flows` of `sluice-queue/flows`. @default none */
+  readonly also?: readonly SweptPart[] | undefined;
 }
 
 export interface SweepReport extends PlainSweepReport {
@@ -36,10 +39,11 @@ export async function sweepWith(
   transport: Transport,
   given: SweepOptions,
 ): Promise<SweepReport> {
-  onlyOptions(given, [...SWEEP_OPTIONS, "offload"]);
-  const { offload, ...options } = given;
+  onlyOptions(given, [...SWEEP_OPTIONS, "offload", "also"]);
+  const { offload, also = [], ...options } = given;
   const store = checkedOffload(offload);
-  return plainSweep(transport, options, store ? [...parts, orphansOf(store)] : parts);
+  const all = [...parts, ...also.map(({ sweepPart }) => sweepPart)];
+  return plainSweep(transport, options, store ? [...all, orphansOf(store)] : all);
 }
 
 const orphansOf =

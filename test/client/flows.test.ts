@@ -62,6 +62,47 @@ test("uses what a declared queue has: its defaults, its schema and its encryptio
   }
 });
 
+test("reports, redrives and cancels a flow, and reads what a task waited for", async () => {
+  const client = flows();
+  const { id, tasks } = await client.batch(
+    [
+      { queue: "a", payload: 1 },
+      { queue: "a", payload: 2 },
+    ],
+    { completed: { queue: "b", payload: 3 }, ended: { queue: "b", payload: 4 }, id: "batch" },
+  );
+  expect([id, Object.keys(tasks)]).toEqual(["batch@a", ["1", "2", "completed", "ended"]]);
+  const [first, second] = await direct("a").dequeue({ max: 2 });
+  await first?.complete(new Uint8Array([1]));
+  expect(await client.before("a", tasks["1"]!)).toEqual({});
+  const more = [{ ref: "more", queue: "a", payload: 5 }];
+  const added = await client.addBefore("a", second!, "batch", more);
+  expect(added).toMatchObject({ ok: true, created: true });
+  await second?.reject({ error: "no" });
+  expect(await client.addBefore("a", second!, "batch", more)).toEqual({
+    ok: false,
+    code: "lease_lost",
+  });
+  await (await direct("a").dequeue())[0]?.complete();
+  expect(await client.get(id)).toMatchObject({ state: "running", counts: { rejected: 2, pending: 1 } });
+  expect(await client.redrive(id)).toEqual({ ok: true, redriven: 1 });
+  expect(await client.cancel(id)).toMatchObject({ ok: true });
+  expect(await client.get(id)).toMatchObject({ isCancelled: true });
+  expect(await client.get("no@a")).toBeNull();
+  for (const call of ["cancel", "redrive"] as const)
+    expect(await client[call]("no@a")).toEqual({ ok: false, code: "not_found" });
+  const chain = await client.flow([
+    { ref: "x", queue: "c", payload: 1 },
+    { ref: "y", queue: "c", payload: 1, after: { ref: "x", on: "ended" } },
+  ]);
+  await (await direct("c").dequeue())[0]?.complete(new Uint8Array([7]));
+  expect(await client.before("c", chain.tasks["y"]!)).toEqual({
+    x: { state: "completed", result: new Uint8Array([7]) },
+  });
+  const sealed = { queue: defineQueue("s", { encryption: encrypting() }), payload: 1 };
+  await expect(client.batch([sealed])).rejects.toMatchObject({ path: "tasks[0].queue" });
+});
+
 test("refuses what is wrong, before a request or by the server, with its path", async () => {
   const refused = (items: unknown, options?: object) => flows("mails").flow(items as never, options);
   await expect(refused([{ ref: "a", queue: "q", payload: 1, after: "b" }])).rejects.toMatchObject({

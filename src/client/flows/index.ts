@@ -1,19 +1,43 @@
 /** Flows over HTTP. */
-import type { AddedFlow, FlowItem, FlowOptions } from "../../features/flows/index.ts";
-import { onlyOptions, REQUEST_OPTIONS } from "../../kernel/options/validation.ts";
-import { Connection, type ConnectionOptions } from "../connection.ts";
+import type {
+  AddedBefore,
+  AddedFlow,
+  BatchCallbacks,
+  BatchTask,
+  Before,
+  FlowCancelled,
+  FlowItem,
+  FlowOptions,
+  FlowRedriven,
+  FlowReport,
+} from "../../features/flows/index.ts";
+import { onlyOptions, REQUEST_OPTIONS, taskId } from "../../kernel/options/validation.ts";
+import { readReceipt } from "../../kernel/names/receipt.ts";
+import type { RequestOptions } from "../../kernel/options/types.ts";
+import { Connection, type ConnectionOptions, type ServerRequest } from "../connection.ts";
 import { withFields } from "../fields.ts";
 import { fieldsJson, splitOptions } from "../json.ts";
-import { itemsJson, type NamedQueue } from "./items-json.ts";
+import { valueOf } from "../values.ts";
+import { batchJson, itemsJson, knownQueue, type NamedQueue } from "./items-json.ts";
 
-export type { AddedFlow, FlowItem, FlowOptions } from "../../features/flows/index.ts";
-export type { ConnectionOptions as ClientOptions } from "../connection.ts";
+export type * from "../../features/flows/types.ts";
+export type {
+  AddedBefore,
+  AddedFlow,
+  BatchCallbacks,
+  BatchTask,
+  FlowCancelled,
+  FlowItem,
+  FlowOptions,
+  FlowRedriven,
+} from "../../features/flows/index.ts";
+export type { ConnectionOptions as FlowClientOptions } from "../connection.ts";
 export type { NamedQueue } from "./items-json.ts";
 
+/** Flows over HTTP, as `sluice-queue/flows` has them. The server needs its part `flows`. */
 export interface FlowClient {
   /**
-   * Adds tasks that wait for each other, as `flow` of `sluice-queue/flows` does. The token needs the scope `enqueue` for
-   * each of their queues, and the server needs its part `flows`.
+   * Adds tasks that wait for each other. The token needs the scope `enqueue` for each of their queues.
    * @param items tasks and inner flows, in any order. The queue of a task is its name, or one that `defineQueue` made:
    *   then with its defaults, schema and encryption
    * @param options.id the name of the flow. @default a new one
@@ -21,9 +45,53 @@ export interface FlowClient {
    * @throws {SluiceError}
    */
   flow(items: readonly FlowItem<NamedQueue>[], options?: FlowOptions): Promise<AddedFlow>;
+  /**
+   * Adds tasks with callbacks, as `batch` does. Queues with encryption are refused.
+   * @throws {SluiceError}
+   */
+  batch(
+    tasks: readonly BatchTask<NamedQueue>[],
+    options?: BatchCallbacks<NamedQueue> & FlowOptions,
+  ): Promise<AddedFlow>;
+  /**
+   * Reads what has become of a flow; null if it is not known. The token needs `enqueue` or `view` for its queues.
+   * @throws {SluiceError}
+   */
+  get(id: string, options?: RequestOptions): Promise<FlowReport | null>;
+  /**
+   * Cancels all tasks that have not ended. The token needs `enqueue` for the queues of the flow.
+   * @throws {SluiceError}
+   */
+  cancel(id: string, options?: RequestOptions): Promise<FlowCancelled>;
+  /**
+   * Redrives all tasks that failed. The token needs `admin` for the queues of the flow.
+   * @throws {SluiceError}
+   */
+  redrive(id: string, options?: RequestOptions): Promise<FlowRedriven>;
+  /**
+   * Reads what a task waited for, by ref. Encrypted results are bytes.
+   * @throws {SluiceError}
+   */
+  before(queue: NamedQueue, id: string, options?: RequestOptions): Promise<Readonly<Record<string, Before>>>;
+  /**
+   * Adds tasks in front of one that waits for a working task. Queues with encryption are refused.
+   * @param task of a dequeue of the client
+   * @param ref of what waits for the task
+   * @throws {SluiceError}
+   */
+  addBefore(
+    queue: NamedQueue,
+    task: { readonly receipt: string },
+    ref: string,
+    items: readonly FlowItem<NamedQueue>[],
+    options?: RequestOptions,
+  ): Promise<AddedBefore>;
 }
 
 const OPTIONS = ["id", "onFailure", ...REQUEST_OPTIONS];
+
+/** What has become of a task, as the server writes it. */
+type BeforeReply = Before & { readonly encoding?: string; readonly errorEncoding?: string };
 
 /**
  * Makes a client of flows. It is beside `createClient`, whose programs do not pay for it.
@@ -38,14 +106,88 @@ const OPTIONS = ["id", "onFailure", ...REQUEST_OPTIONS];
  */
 export function createFlowClient(options: ConnectionOptions): FlowClient {
   const connection = new Connection(options);
+  const post = <Reply extends object, Refusal extends string = never>(
+    path: string,
+    request: RequestOptions,
+    call: Pick<ServerRequest, "body" | "replyField">,
+    refusals?: readonly Refusal[],
+  ) => connection.request<Reply, Refusal>({ ...call, method: "POST", path, options: request }, refusals);
+  const pathOf = (id: string) => `/v1/flows/${encodeURIComponent(id)}`;
+  const beforePath = (queue: NamedQueue, id: string) =>
+    `/v1/queues/${knownQueue(queue).name}/tasks/${encodeURIComponent(taskId(id))}/before`;
+  const read = (path: string, request: RequestOptions, replyField: string) => {
+    onlyOptions(request, REQUEST_OPTIONS);
+    return { method: "GET", path, replyField, options: request } as const;
+  };
+  const change = async <Reply extends object>(
+    id: string,
+    what: string,
+    field: string,
+    own: RequestOptions,
+  ) => {
+    onlyOptions(own, REQUEST_OPTIONS);
+    const call = { body: "{}", replyField: field };
+    const done = await post<Reply, "not_found">(`${pathOf(id)}/${what}`, own, call, ["not_found"]);
+    return typeof done === "string" ? ({ ok: false, code: "not_found" } as const) : (done as Reply);
+  };
+
   return {
     async flow(items, call = {}) {
       onlyOptions(call, OPTIONS);
       const { request, fields } = splitOptions(call);
       const { name, tasks } = await itemsJson(items, call);
       const body = withFields({ tasks }, await fieldsJson({ ...fields, id: name }));
-      const add = { method: "POST", path: "/v1/flows", body, replyField: "tasks", options: request } as const;
-      return connection.request<AddedFlow>(add);
+      return post<AddedFlow>("/v1/flows", request, { body, replyField: "tasks" });
+    },
+
+    async batch(tasks, { completed, failed, ended, ...call } = {}) {
+      onlyOptions(call, OPTIONS);
+      const { request, fields } = splitOptions(call);
+      const json = await batchJson(tasks, { completed, failed, ended });
+      const body = withFields(json, await fieldsJson(fields));
+      return post<AddedFlow>("/v1/flows", request, { body, replyField: "tasks" });
+    },
+
+    async get(id, request = {}) {
+      const call = read(pathOf(id), request, "nodes");
+      const found = await connection.request<FlowReport, "not_found">(call, ["not_found"]);
+      return found === "not_found" ? null : found;
+    },
+
+    async cancel(id, own = {}) {
+      type Reply = { readonly cancelled: number; readonly flagged: number };
+      const done = await change<Reply>(id, "cancel", "cancelled", own);
+      return "ok" in done ? done : { ok: true, cancelled: done.cancelled, flagged: done.flagged };
+    },
+
+    async redrive(id, own = {}) {
+      const done = await change<{ readonly redriven: number }>(id, "redrive", "redriven", own);
+      return "ok" in done ? done : { ok: true, redriven: done.redriven };
+    },
+
+    async before(queue, id, request = {}) {
+      type Reply = { readonly tasks: Readonly<Record<string, BeforeReply>> };
+      const { tasks } = await connection.request<Reply>(read(beforePath(queue, id), request, "tasks"));
+      const opened = Object.entries(tasks).map(([ref, { encoding, errorEncoding, ...one }]) => {
+        const result = encoding !== undefined && { result: valueOf(one.result, encoding) };
+        const error = errorEncoding !== undefined && { error: valueOf(one.error, errorEncoding) };
+        return [ref, { ...one, ...result, ...error }];
+      });
+      return Object.fromEntries(opened) as Readonly<Record<string, Before>>;
+    },
+
+    async addBefore(queue, { receipt }, ref, items, own = {}) {
+      onlyOptions(own, REQUEST_OPTIONS);
+      const { tasks } = await itemsJson(items, { id: "" }, "refuse");
+      const body = withFields({ tasks }, await fieldsJson({ receipt, ref }));
+      const path = beforePath(queue, readReceipt(receipt, "receipt").id);
+      const call = { body, replyField: "tasks" };
+      type Reply = Omit<Extract<AddedBefore, { ok: true }>, "ok">;
+      const added = await post<Reply, "lease_lost" | "not_blocked">(path, own, call, [
+        "lease_lost",
+        "not_blocked",
+      ]);
+      return typeof added === "string" ? { ok: false, code: added } : { ok: true, ...added };
     },
   };
 }

@@ -1,12 +1,20 @@
 /** The items of a flow as they are sent. */
-import { type FlowItem, type FlowTask, planFlow } from "../../features/flows/index.ts";
+import { invalidArgument } from "../../errors.ts";
+import {
+  type BatchCallbacks,
+  type BatchTask,
+  type FlowItem,
+  type FlowTask,
+  MAX_FLOW_TASKS,
+  planFlow,
+} from "../../features/flows/index.ts";
 import { checkedEncryption, encrypted } from "../../features/encryption/index.ts";
 import { checkedSchema } from "../../kernel/enqueue/checked-schema.ts";
 import { encodeChecked } from "../../kernel/enqueue/schema.ts";
 import { nodeId } from "../../kernel/linked/flow-names.ts";
 import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
-import { queueName, requestKey } from "../../kernel/options/validation.ts";
+import { listOf, optionsObject, queueName, requestKey } from "../../kernel/options/validation.ts";
 import { losslessJson } from "../../kernel/record/codec.ts";
 import { headerTexts } from "../../kernel/record/headers.ts";
 import { plainValues, type Values } from "../../kernel/values/values.ts";
@@ -44,9 +52,14 @@ interface Call {
 /**
  * The JSON of the items, and the name of their flow if the client must choose it: an encrypted payload is bound to the id
  * of its task, which has that name in it.
+ * @param sealed @default queues may have encryption
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
-export async function itemsJson(items: readonly FlowItem<NamedQueue>[], { id, idempotencyKey }: Call) {
+export async function itemsJson(
+  items: readonly FlowItem<NamedQueue>[],
+  { id, idempotencyKey }: Call,
+  sealed?: "refuse",
+) {
   const { nodes } = planFlow(items);
   const queues = new Map<NamedQueue, KnownQueue>();
   for (const { task } of nodes) {
@@ -54,6 +67,7 @@ export async function itemsJson(items: readonly FlowItem<NamedQueue>[], { id, id
   }
   const [known] = [...queues.values()];
   const areSealed = [...queues.values()].some(({ values }) => values.areSealed);
+  if (areSealed && sealed) throw notSealed("tasks");
   const key = requestKey({ idempotencyKey });
   let name = id;
   if (areSealed && known && id === undefined) {
@@ -77,9 +91,35 @@ export async function itemsJson(items: readonly FlowItem<NamedQueue>[], { id, id
   return { name, tasks: await listJson(items, "tasks") };
 }
 
+/** Only the server knows the ids of these tasks, to which an encrypted payload is bound. */
+const notSealed = (path: string) =>
+  invalidArgument(path, "must not be of a queue with encryption: use flow, or sluice-queue/flows");
+
+/**
+ * The fields of a batch, as JSON.
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
+export async function batchJson(
+  tasks: readonly BatchTask<NamedQueue>[],
+  callbacks: BatchCallbacks<NamedQueue>,
+): Promise<Readonly<Record<string, string>>> {
+  listOf(tasks, "tasks", MAX_FLOW_TASKS);
+  const jsonOf = (task: Omit<BatchTask<NamedQueue>, "ref">, path: string) => {
+    optionsObject(task, `${path}.`);
+    const queue = knownQueue(task.queue);
+    if (queue.values.areSealed) throw notSealed(`${path}.queue`);
+    return taskJson(task, queue, "", path);
+  };
+  const all = await Promise.all(tasks.map((task, i) => jsonOf(task, `tasks[${i}]`)));
+  const others = Object.entries(callbacks).flatMap(([name, task]) =>
+    task === undefined ? [] : [jsonOf(task, name).then((json) => [name, json] as const)],
+  );
+  return { tasks: `[${all.join()}]`, ...Object.fromEntries(await Promise.all(others)) };
+}
+
 /** The JSON of a task, with the defaults of its queue. */
 async function taskJson(
-  { queue: _, payload, headers, ...own }: FlowTask<NamedQueue>,
+  { queue: _, payload, headers, ...own }: Omit<FlowTask<NamedQueue>, "ref" | "after">,
   { name, options, values }: KnownQueue,
   id: string,
   path: string,

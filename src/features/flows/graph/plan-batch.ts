@@ -38,6 +38,7 @@ export function planBatch<Q>(tasks: readonly BatchTask<Q>[], callbacks: BatchCal
     return { ...task, ref };
   });
   const { nodes: own, edges } = planFlow(items);
+  if (!own.some(({ kind }) => kind === "task")) throw invalidArgument("tasks", "must have at least one task");
   const nodes: FlowNode<Q>[] = [...own, { kind: "join", ref: BATCH, path: "tasks", task: undefined }];
   const from = [...edges.from, ...own.keys()];
   const before = [...edges.before, from.length];
