@@ -49,10 +49,10 @@ async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"
   });
   const ask = asker((request) => app.fetch(request));
   await Promise.all(
-    ofRedis.map(async ({ route, method, path, json, scopes }) => {
+    ofRedis.map(async ({ route, method, path, json, scopes, withoutRedis }) => {
       const as = scopes[0] === "cron" ? "cron" : "all";
       const answer = await ask(method, path("q"), { as, json: bodies[route] ?? json });
-      if (answer.status >= 400) codes.add(answer.body.code);
+      if (answer.status >= 400 && !withoutRedis) codes.add(answer.body.code);
       const found = shown(`${deep([...answer.headers])} ${deep(answer.body)}`);
       if (found.length > 0) leaks.push(`${route} ${answer.status}: ${found.join()}`);
     }),
@@ -131,7 +131,7 @@ it("a waker shows no secret, neither in its refusals nor in its errors", async (
   listen();
   const secret = `whsec_${hidden.wake}`;
   repeating.way = ({ all }) => ({ status: 500, body: all });
-  const { wake } = webhookWaker({ url: `${repeating.url}/wake`, secret, timeout: "1s" });
+  const { wake } = webhookWaker({ url: `${repeating.url}/wake`, secret, timeout: "30s" });
   const failure = await Promise.resolve(wake("emails")).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Error);
   expect([shown(deep(failure)), shown(said)]).toEqual([[], []]);
