@@ -40,7 +40,8 @@ export function redisError(text: string, ...commands: readonly CommandWords[]): 
 /** Removes from an error text the command that it may repeat, and long arguments of the commands. */
 export function redact(text: string, ...commands: readonly CommandWords[]): string {
   let shown = text.replace(repeatedCommand, "");
-  for (const word of commands.flatMap(payloadsOf)) {
+  // The longest first: one that is part of another would break it.
+  for (const word of commands.flatMap(payloadsOf).toSorted((a, b) => b.length - a.length)) {
     if (word.length >= shortestRedacted) shown = shown.replaceAll(word, "…");
   }
   return shown.length > longestText ? `${shown.slice(0, longestText)}…` : shown;

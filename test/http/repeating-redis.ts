@@ -49,6 +49,9 @@ export const bodies: Readonly<Record<string, object>> = {
     ],
     pull: { token: hidden.pullToken },
   },
+  "POST /v1/flows": {
+    tasks: [{ ref: "a", queue: "q", payload: hidden.payload, headers: { trace: hidden.header } }],
+  },
   "PUT /v1/queues/:queue/schedules/:schedule": { every: "1h", payload: hidden.payload },
 };
 

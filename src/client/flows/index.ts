@@ -20,16 +20,19 @@ import { fieldsJson, splitOptions } from "../json.ts";
 import { valueOf } from "../values.ts";
 import { batchJson, itemsJson, knownQueue, type NamedQueue } from "./items-json.ts";
 
-export type * from "../../features/flows/types.ts";
 export type {
   AddedBefore,
   AddedFlow,
   BatchCallbacks,
   BatchTask,
+  Before,
   FlowCancelled,
   FlowItem,
+  FlowNodeReport,
   FlowOptions,
   FlowRedriven,
+  FlowReport,
+  FlowState,
 } from "../../features/flows/index.ts";
 export type { ConnectionOptions as FlowClientOptions } from "../connection.ts";
 export type { NamedQueue } from "./items-json.ts";

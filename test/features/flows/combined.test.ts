@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { drain, Operator, Queue, type QueueOptions, sweep } from "../../../src/index.ts";
+import { flow, flows, withFlows } from "../../../src/http/flows/index.ts";
+import { linked } from "../../../src/features/linked/index.ts";
+import { encrypting } from "../../support/encrypting.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const queueNamed = (name: string, options: Partial<QueueOptions> = {}) =>
+  new Queue<unknown>(name, { transport: linked(rig.transport), now: () => rig.now, ...options });
+
+/** Works on both queues until nothing is left, and returns the payloads in their order, with the refs of those before. */
+async function work(...queues: readonly Queue[]) {
+  const seen: unknown[] = [];
+  for (let before = -1; before < seen.length;) {
+    before = seen.length;
+    for (const queue of queues) {
+      const handler = async (task: { payload: unknown; before(): Promise<object> }) =>
+        void seen.push([task.payload, ...Object.keys(await task.before())]);
+      await drain(withFlows(queue, { queues }), handler, { concurrency: 1, requests: 50 });
+    }
+  }
+  return seen;
+}
+
+test("a flow goes through partitions, encryption, groups and priorities", async () => {
+  const [rows, mails] = ["rows", "mails"].map((name) =>
+    queueNamed(name, { partitions: 4, encryption: encrypting() }),
+  );
+  await flow(
+    { ref: "low", queue: rows!, payload: "low", group: "g" },
+    { ref: "high", queue: rows!, payload: "high", priority: 9, after: "low" },
+    { ref: "mail", queue: mails!, payload: "mail", after: ["low", "high"], group: "g" },
+  );
+  expect(await work(rows!, mails!)).toEqual([["low"], ["high", "low"], ["mail", "low", "high"]]);
+});
+
+test("tasks of a group in strict order begin in the order in which they were released", async () => {
+  const ledger = queueNamed("ledger");
+  await new Operator("ledger", { transport: rig.transport, now: () => rig.now }).configure({
+    order: "strict",
+  });
+  await flow(
+    { ref: "c", queue: ledger, payload: "c", group: "g", after: "a" },
+    { ref: "a", queue: ledger, payload: "a", group: "g" },
+    { ref: "b", queue: ledger, payload: "b", group: "g" },
+  );
+  expect(await work(ledger)).toEqual([["a"], ["b"], ["c", "a"]]);
+});
+
+test("a sweep notifies the tasks of other queues that a consumer has left, and wakes their consumers", async () => {
+  const [first, second] = [queueNamed("first"), queueNamed("second")];
+  await flow({ ref: "a", queue: first, payload: "a" }, { ref: "b", queue: second, payload: "b", after: "a" });
+  const [task] = await first.dequeue();
+  // The consumer dies before it has notified the second queue.
+  const { send } = rig.transport;
+  let settled = false;
+  rig.transport.send = (...call) => {
+    if (settled) return Promise.reject(new Error("died"));
+    settled = true;
+    return send(...call);
+  };
+  await task?.complete().catch(() => {});
+  rig.transport.send = send;
+  const woken: string[] = [];
+  await sweep(linked(rig.transport), {
+    now: () => rig.now,
+    also: [flows],
+    wake: { wake: (queue) => void woken.push(queue) },
+  });
+  expect(woken).toEqual(["second"]);
+  expect((await second.dequeue()).map(({ payload }) => payload)).toEqual(["b"]);
+});
