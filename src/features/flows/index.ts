@@ -13,3 +13,4 @@ export { flowsPart } from "./sweep-part.ts";
 export type { Before, FlowNodeReport, FlowReport, FlowState } from "./types.ts";
 export { cancelWholeFlow, type FlowCancelled, type FlowRedriven, redriveWholeFlow } from "./operate-flow.ts";
 export { reportFlow } from "./report-flow.ts";
+export { flowsRepair } from "./deep-part.ts";
