@@ -20,8 +20,8 @@ import {
   notifyScript,
 } from "./link-scripts.ts";
 
-/** Wakes the consumers of queues whose tasks become ready, as the waker of a queue does. */
-export interface FollowersWaker {
+/** Wakes the consumers of queues whose tasks become ready because tasks of other queues have ended. */
+export interface OnReady {
   /** How long a wake counts, ms, as the scripts take it; empty for a queue whose consumer is not woken. */
   window(queue: string): string;
   /** Never throws. */
@@ -31,7 +31,7 @@ export interface FollowersWaker {
 /** Where partitions are. */
 export interface Link extends Omit<QueueRef, "name"> {
   /** @default consumers are not woken */
-  readonly waker?: FollowersWaker | undefined;
+  readonly onReady?: OnReady | undefined;
 }
 
 /** How many nodes one call notifies or ends. */
@@ -211,10 +211,10 @@ export async function sendSettled(
   keys: readonly string[],
   left: ReplyReader,
   options: SendOptions = {},
-  waker?: FollowersWaker,
+  onReady?: OnReady,
 ): Promise<void> {
   const { link, name } = shardOf(transport, keys, left.text());
-  await unlessItFails(sendOutbox({ ...link, waker }, name, readEntries(left), { signal: options.signal }));
+  await unlessItFails(sendOutbox({ ...link, onReady }, name, readEntries(left), { signal: options.signal }));
 }
 
 /** As {@link sendSettled}, after a call whose reply does not have what it has left. */
@@ -223,10 +223,10 @@ export async function emptyOutboxOf(
   keys: readonly string[],
   testNow: string | undefined,
   options: SendOptions = {},
-  waker?: FollowersWaker,
+  onReady?: OnReady,
 ): Promise<void> {
   const { link, name } = shardOf(transport, keys, testNow);
-  await unlessItFails(emptyOutbox({ ...link, waker }, name, { signal: options.signal }));
+  await unlessItFails(emptyOutbox({ ...link, onReady }, name, { signal: options.signal }));
 }
 
 /**
@@ -258,9 +258,9 @@ async function sendPiece(link: Link, from: string, member: string, options: Send
   if (text === null) return true;
   const to = member.slice(member.lastIndexOf(" ") + 1);
   const { queue } = readShardName(to);
-  const call = pieceCall(shardNamed(link, to), readPiece(text), link.waker?.window(queue));
+  const call = pieceCall(shardNamed(link, to), readPiece(text), link.onReady?.window(queue));
   const { status, wake } = await run(link.transport, call, options);
-  if (wake) await link.waker?.wake(queue);
+  if (wake) await link.onReady?.wake(queue);
   return status === "ok";
 }
 
@@ -308,7 +308,7 @@ async function notifyAll(
   const calls = slices.map(({ to, slice }) =>
     shardNamed(link, to).call(
       notifyScript,
-      { wake: link.waker?.window(readShardName(to).queue) ?? "" },
+      { wake: link.onReady?.window(readShardName(to).queue) ?? "" },
       slice.map(({ change }) => change),
     ),
   );
@@ -331,7 +331,7 @@ async function notifyAll(
       if (isKnown) left.add(open);
     }
   }
-  await Promise.all(Array.from(toWake, (queue) => link.waker?.wake(queue)));
+  await Promise.all(Array.from(toWake, (queue) => link.onReady?.wake(queue)));
   return { more, left };
 }
 
