@@ -55,15 +55,15 @@ import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $JR } from "./parts/nobody-awake.gen.ts";
 import { $JU } from "./parts/record-wake.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KM, $KN, $KO } from "./parts/begin-nodes.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
@@ -102,7 +102,7 @@ end
 ${$AL}${$AH}${$AQ}${$KN}if not KN(g,l,m)then
 return{'lost'}
 end
-${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KF}${$KG}${$CT_}${$Y_}${$KP}${$KQ}${$KS}${$KM}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GK_}${$GM_}${$GP_}local r,s=KM(o,l,m)
+${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$KM}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GK_}${$GM_}${$GP_}local r,s=KM(o,l,m)
 local t={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
 ${$FM}${$DW}${$DX}${$DY}${$EI}if k=='1'and DY(o.settings,n,t,EI(o))then
@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "d4de6b098915241c0b5462584d92d1769f63c59b",
-  keyLockingSha1: "24ac9cd39330be103e725344dc32d311d4a35175",
+  sha1: "ae7c7eb7d4f880902c08c54b832e09e5b73a9ff1",
+  keyLockingSha1: "7c86e5ab0ce44fa63e3f019f116334ac6eff8217",
 };

@@ -66,16 +66,16 @@ import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
 import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JV } from "./parts/enqueue-fields.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $JR } from "./parts/nobody-awake.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $EH_ } from "./parts/begin-task-later.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
@@ -111,7 +111,7 @@ if not q then
 return r
 end
 local s,t=q.draft,q.plan.now
-${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KY}${$LA}${$LC}${$LF}local u,v,w=LF(q,j)
+${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KP}${$KQ}${$KS}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KY}${$LA}${$LC}${$LF}local u,v,w=LF(q,j)
 if u then
 return u
 elseif k=='?'and not w then
@@ -134,6 +134,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "d75eb7085926dc43b8c175b40ad661148323f70c",
-  keyLockingSha1: "e1ccd23e268ed7ce90c3904486c13a5bb6b606fb",
+  sha1: "597052204134f73e797104b539db0cf370795a7d",
+  keyLockingSha1: "cee54a5518a1fa39599adca9ae0d85ba2fc570ce",
 };

@@ -61,15 +61,15 @@ import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
 import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JV } from "./parts/enqueue-fields.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $JR } from "./parts/nobody-awake.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $EH_ } from "./parts/begin-task-later.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
@@ -107,7 +107,7 @@ if not u then
 return v
 end
 local w,x,y=u.draft,u.key,u.plan.now
-${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KY}${$LA}${$LC}${$LF}local z,aa,ab=LF(u,j)
+${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KP}${$KQ}${$KS}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KY}${$LA}${$LC}${$LF}local z,aa,ab=LF(u,j)
 if z then
 return z
 elseif k=='?'then
@@ -138,6 +138,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "f7bb82798c8c5c002db58f007ba0f0d66433f1d3",
-  keyLockingSha1: "90704114cb0423a2ec4c0db873d16283287d873e",
+  sha1: "f9bbcee25fbc45f7ec882f34b9ce55eb8bcdcf26",
+  keyLockingSha1: "1e810bde3b321b70a15c2178ed4bf0dd6aa7aec9",
 };

@@ -35,10 +35,6 @@ end
 end
 end)(HK)
 `;
-export const $KS = `local function KS(a)
-return a.node_kind and KQ or HI(a,KP)
-end
-`;
 export const $KU = `local KU=(function()
 local a=200
 local function b(c,d)
@@ -236,6 +232,11 @@ end
 AL(ae,string.sub(v.task.edges,af+1))
 v.task.edges=table.concat(ae)
 m(p,v,x,y,ac)
+elseif x and v.task.state==GC.waiting then
+local ad=tonumber(x)==0 or(tonumber(y)>0 and v.task.node_kind~='j')
+if ad then
+m(p,v,tonumber(x),tonumber(y),w[1].because)
+end
 end
 end
 end
