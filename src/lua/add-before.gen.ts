@@ -138,6 +138,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "ab8a344e959bdc08741333d405ace50bedb8bb8c",
-  keyLockingSha1: "1a20bcc11aba78a7ae14b96543bd2e8dcc1b788c",
+  sha1: "3ca3e1ae4c8df86ada8ade44caf050c2f59d913b",
+  keyLockingSha1: "1a037bc577eb512d7722842797a931af5311e017",
 };

@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "d4de6b098915241c0b5462584d92d1769f63c59b",
-  keyLockingSha1: "24ac9cd39330be103e725344dc32d311d4a35175",
+  sha1: "384e591f8c37dea12a037e6fa517d6d6a0db5c57",
+  keyLockingSha1: "32b8757072932045d85cf756a518a9daee21b0dc",
 };

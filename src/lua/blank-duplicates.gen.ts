@@ -149,6 +149,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "8134cfe1289d59b90e8e73c8369e6fe81f589e1e",
-  keyLockingSha1: "34a9dd115231430adeda9129c396e5a45fe228c7",
+  sha1: "8a5ea4b51c2bc3cd73055c5c26be5e9d22d98d3e",
+  keyLockingSha1: "1c00fe75e3dbaa3e9761ab1afd2c9d4c08c33212",
 };

@@ -156,6 +156,6 @@ end
 return r
 `;
   },
-  sha1: "a9829dddcd1512ae53c5f9a74edb54ff7326386a",
-  keyLockingSha1: "e40639af77d8acd80f9763e92d6760021ae552af",
+  sha1: "f4b6ec730d676ccff26b2bd9e3b273dc7aec0f4f",
+  keyLockingSha1: "21fccd728e405bb7c527ecea4aa99077c9f625a1",
 };

@@ -192,6 +192,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "77e95a79d79bb9cd47fe336f27abd56fb7a45e86",
-  keyLockingSha1: "3697dbf22a41846227519b617a0c1138954ab33d",
+  sha1: "dce1e3a9b1336817550c00ea746defb8c4d00110",
+  keyLockingSha1: "d5cd8dc4833824b5dbfa4884a72f8cc8c57f63b3",
 };

@@ -134,6 +134,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "d75eb7085926dc43b8c175b40ad661148323f70c",
-  keyLockingSha1: "e1ccd23e268ed7ce90c3904486c13a5bb6b606fb",
+  sha1: "1d3ff3bab14ce21355a65c25720bbee481d87fa4",
+  keyLockingSha1: "5ed6452ac00f4ed2af93f16f6e188fc784867adb",
 };

@@ -169,6 +169,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "1b41ec239c994f8cf6a73566ecdeba85aba28fa1",
-  keyLockingSha1: "5b1b9d3bf12c99c5c3dd9fddee50a95271a4380f",
+  sha1: "43f8c9e810a56d2cf1102ba06b6c81a02b0835f7",
+  keyLockingSha1: "e61c44fd1a6e3f04d13569bf06275ba2f0697133",
 };

@@ -138,6 +138,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "f7bb82798c8c5c002db58f007ba0f0d66433f1d3",
-  keyLockingSha1: "90704114cb0423a2ec4c0db873d16283287d873e",
+  sha1: "53a790260d58264eba61e034c8e36074856b358e",
+  keyLockingSha1: "d84c66b451da5b785d608b59b7d0557e1b359220",
 };

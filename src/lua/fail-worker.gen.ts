@@ -144,6 +144,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "08d29f20a68039d20feaeb00488f5f18844b0a85",
-  keyLockingSha1: "5621dde66623bbc91be7b0469908d60d3092fe26",
+  sha1: "517aa5d5a2fe51be0341d850e0bfe00ed94f1c4e",
+  keyLockingSha1: "77dc961b4b11d57760b217a899369fcb3caa1930",
 };

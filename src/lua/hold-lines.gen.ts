@@ -125,6 +125,6 @@ and JU(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "997a17f860969b2c50136d6ec1462359e7e955f0",
-  keyLockingSha1: "94b5931300f1f3a996d013a1473d620fbfa72e88",
+  sha1: "32cad7c24ce87a6c42fd59a6877d933dc4877699",
+  keyLockingSha1: "fcb4b38194d99abf1db95213b8d2e7a38ae12010",
 };

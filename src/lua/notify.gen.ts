@@ -110,6 +110,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "190d272a67300da07e8a1d097c4cacd2acdbebb0",
-  keyLockingSha1: "4bce6dba6d8fa5c614265af86405abef665f9729",
+  sha1: "dabaa1f573ca09cbd8ea2d8ccd3e232042fa8a05",
+  keyLockingSha1: "8e77fb28614b37eb74e7fbea41562b74be6e3bde",
 };

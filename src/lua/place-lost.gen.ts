@@ -163,6 +163,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "d0a5e088eb799175dca523b77a1b1903e9baf7b8",
-  keyLockingSha1: "b8b18196f0b8c19203b467361060e50b31fb08fb",
+  sha1: "b412a2da1e97d8fe45572ea01afedb15f49b40ed",
+  keyLockingSha1: "34a5226819e1d8a3a7514b427c34e58244ab47c3",
 };

@@ -241,6 +241,6 @@ end
 return aa or v
 `;
   },
-  sha1: "8018be442b8456aaa3f65d15a42eca65e9c9f943",
-  keyLockingSha1: "962a64387dfc63c1e03a48bb8c49b80cf401b4c3",
+  sha1: "2a3a1c7a349c0833eacea56d0630eb1bcaab778c",
+  keyLockingSha1: "e26522be18b65eccd42b6750e3ce8134b0d9a041",
 };

@@ -74,6 +74,6 @@ end
 return f
 `;
   },
-  sha1: "a9714b07bd490b120e16e2d279158b65912bba0b",
-  keyLockingSha1: "1ccd5dbcaa083382c25b37dd73f652067148d86c",
+  sha1: "a97bbdcba6b67c237d0e8b6611d519af23820b91",
+  keyLockingSha1: "775a993f5dd88eb1e9d145871ad8eaec6ceed150",
 };

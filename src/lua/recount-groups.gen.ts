@@ -153,6 +153,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "d6bb2f8690f56e3a905e4d0e5c0a25911581f555",
-  keyLockingSha1: "89b9186d98f861184f80a9eb627ea7b50b934766",
+  sha1: "d116d114b8d699a6dcb3c59814f892257b07b8c1",
+  keyLockingSha1: "950c40aed1ec5476642889de184678d8ce81a5f6",
 };

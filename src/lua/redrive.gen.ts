@@ -194,6 +194,6 @@ end
 return am
 `;
   },
-  sha1: "1075a140b9e1e2d7aa08fb78c78957d633c2f326",
-  keyLockingSha1: "cb4519d64952be5da70a632f4241de69c3c722ba",
+  sha1: "7970e5e380abcf6d50d774caa347ae2df8c0a1e1",
+  keyLockingSha1: "36b43b9a98de4fd12aa320caee68c1b62b129137",
 };

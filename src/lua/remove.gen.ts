@@ -99,6 +99,6 @@ ${$DA}${$AL}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$
 ${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$Y_}${$HK_}${$AF_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}return FU(j)or{'removed'}
 `;
   },
-  sha1: "adc7279d48372b7cc55a254b72f3bf01a85ede67",
-  keyLockingSha1: "f6f700afe9e5d84d34a0cabfad288956444ee2fe",
+  sha1: "aaa715e65cbba6da70feead8f13f0c2259108b2d",
+  keyLockingSha1: "ac5662855d13361d36e17ca89a76f9f4deb1f49a",
 };

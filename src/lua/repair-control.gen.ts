@@ -135,6 +135,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "acb0c83023ccacfb803bfd6d564b382f32a0599c",
-  keyLockingSha1: "38c7cd8ed3943ecacad7a9c0e74b0137c251d775",
+  sha1: "5603fe0a5c72f7066a8881bc02ab406bde8311f4",
+  keyLockingSha1: "dbdec7c77e400cca11e877e73b31720ab6dc4cfe",
 };

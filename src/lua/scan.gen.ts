@@ -211,6 +211,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "03ae76026a4d11caf7fe7a23abdab1495bad73c7",
-  keyLockingSha1: "0caf5f64d794910f172a23b2bc0d3f5f6c22da53",
+  sha1: "14b0da7bb5f72baae0f6bb95528e436c04b1ebc4",
+  keyLockingSha1: "1ac675b40c3bd4016d86e5b2b6e84e40f63a98c9",
 };

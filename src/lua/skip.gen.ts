@@ -105,6 +105,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local q=p and JU(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "2fdf0cd694dd807a61590e946661d3b0c62a88b8",
-  keyLockingSha1: "a7d0da502f3a5d08e9da73ea50920d612a9f9752",
+  sha1: "d1410dec95e5335d472490465d689b1e77ff55cc",
+  keyLockingSha1: "e6f0829a0803bb041985e543c3641f4bf476ff80",
 };

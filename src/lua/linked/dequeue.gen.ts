@@ -26,6 +26,6 @@ export const dequeue: Script = {
     const { source } = plain;
     return `${source.slice(0, 1604)}${$KP}${$BP_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16155)}${source.slice(866, 1072)}${source.slice(16361, 18007)}${source.slice(1664, 1950)}${source.slice(18293, 19907)}${source.slice(2297, 2308)}${source.slice(19918, 29141)}${source.slice(1950, 2018)}${source.slice(29209, 29587)}${source.slice(1072, 1487)}${source.slice(30002, 39305)}${source.slice(2308, 2684)}${source.slice(39681, 43194)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$BA_}${$AF_}${$KP}${$KQ}${$KS}${$KR}${$BP_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$BN_}${source.slice(43194, 43217)}`;
   },
-  sha1: "ee35de9e65c9d5c2808566a158b09a2649e35fb2",
-  keyLockingSha1: "0fe3e303afb17ae8ed5102e73a016dd01f718f3d",
+  sha1: "8a37db26a7da84f00779085dc4ce3c47ca4f0102",
+  keyLockingSha1: "70ae979cc70b1400f0bd5b4e8b571565f9bbbbfa",
 };

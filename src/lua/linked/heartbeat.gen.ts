@@ -41,6 +41,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GB_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GE_}${$GF_}${$GK_}${source.slice(3140, 4445)}${$DH}${$DA}${$DJ}${$DM}${$AG}${source.slice(4445, 4504)}${$CA}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${source.slice(4504, 5143)}${$CV}${$CW}${$CX}${$Y}${source.slice(5143, 5525)}${$CH}${source.slice(5525, 7781)}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${source.slice(7781, 10299)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}${source.slice(10299, 10419)}`;
   },
-  sha1: "9883488310491bffae52759a7a9660dda34177fa",
-  keyLockingSha1: "eaafacbae9c8d6ed266eb95b5f4bdbc982250dca",
+  sha1: "87e913d808067f6879a908a76eca6a7fc47192dd",
+  keyLockingSha1: "d563d0e22a93503b10f37440c866f8d9fbd67c57",
 };

@@ -31,6 +31,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1974)}${$FQ_}${$GB_}${source.slice(1974, 6415)}${$CH}${source.slice(6415, 8204)}${$KF}${$KG}${$CT_}${$Y_}${$GD_}${$GF_}${$GH_}${source.slice(8204, 12677)}${$AF_}${source.slice(12677, 13375)}${$GC}${$GE}${$GK}${$AG}${$GN}${$GO}${$GP}${source.slice(13375, 13612)}${$FY}${$GQ}${$GR}${$CC}${source.slice(13612, 14779)}${$HI}${$FW}${$FX}${$HK}${$GX}${$HK_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${source.slice(14779, 14827)}`;
   },
-  sha1: "2b4056d937718398195822ac2106261b86b73e54",
-  keyLockingSha1: "5f503a2fcd6bbf5dd08a5395f7b05f7d1f6c7f69",
+  sha1: "2a096c2a89a7ec2383cf3927ada7c90208c80b6d",
+  keyLockingSha1: "b0017af209224d70f24668140095051864e28c92",
 };

@@ -28,6 +28,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 3532)}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}${$GT_}${source.slice(3532, 4941)}${$KP}${$BP_}${source.slice(4941, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(18014, 21348)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(21348, 21457)}${source.slice(5074, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(34397, 35216)}${source.slice(18014, 21130)}${source.slice(38332, 41437)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(41437, 41684)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13122, 13349)}${source.slice(42278, 43134)}`;
   },
-  sha1: "6ada5237f3acbf7f2f45dda1421c50133a1c5452",
-  keyLockingSha1: "a329ce16dd46349610c314eb624f765acd2a6cd5",
+  sha1: "ff665dfab88ee2d403d69ae91c8711af98dfd2b8",
+  keyLockingSha1: "61c220f5a6c26b37ece4d9a1fa7691737d2e90cd",
 };

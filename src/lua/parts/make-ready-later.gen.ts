@@ -217,7 +217,7 @@ local ak=g[ah.outcome][aj]
 if ak then
 aa[aj]=aa[aj]-1
 aa[ak]=(aa[ak]or 0)+1
-if not ac then
+if ah.outcome=='failed'and not ac then
 ac=ah.because
 end
 AL(ab,{place=ai,now=ak})
@@ -235,6 +235,10 @@ af=ak.place
 end
 AL(ae,string.sub(v.task.edges,af+1))
 v.task.edges=table.concat(ae)
+if ad then
+ac=y>0 and(string.match(v.text,'^j"(.*)"$')or ac)or nil
+v.text=ac and'j"'..ac..'"'or''
+end
 m(p,v,x,y,ac)
 end
 end
