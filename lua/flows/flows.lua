@@ -284,6 +284,12 @@ local flows = (function()
           node.text = because and 'j"' .. because .. '"' or ''
         end
         follow_edges(plan, node, open, failed, because)
+      elseif open and node.task.state == STATE.waiting then
+        local is_closed = tonumber(open) == 0 or (tonumber(failed) > 0 and node.task.node_kind ~= 'j')
+        -- As after a failover: it is still blocked.
+        if is_closed then
+          follow_edges(plan, node, tonumber(open), tonumber(failed), changes[1].because)
+        end
       end
     end
   end

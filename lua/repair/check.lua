@@ -13,7 +13,7 @@ local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each l
 local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[13] -- hash  records of schedules, and their recurring tasks
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
--- Returns {'valid', how many entries there were, 1 if it has schedules}
+-- Returns {'valid', how many entries there were, 1 if it has schedules, plus 2 if it has nodes of flows}
 --      or {'scan', 0, 1}: the deep sweep would write something, or a later release wrote some of the queue
 --      or {'large', 0, 1}: there is too much to read
 -- After 'scan' and 'large', the deep sweep must scan the queue page by page.
@@ -272,4 +272,8 @@ end
 if not is_valid() then
   return { 'scan', 0, 1 }
 end
-return { 'valid', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
+local kinds = redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0
+if tonumber(repair.seen.tasks['~nodes'] or 0) > 0 then
+  kinds = kinds + 2
+end
+return { 'valid', looked, kinds }

@@ -2,7 +2,7 @@
 -- places. A failover may set single keys back in time. The rules:
 -- The state in the record decides, not the place.
 -- A waiting task belongs where it is delivered first: `fair`, `limited`, or the list, in this order; in
--- `delayed` while it is not due, or if it is in no other place.
+-- `delayed` while it is not due, or if it is in no other place, or if it is blocked.
 -- A task in state working without its lease is taken back, as if its lease had expired.
 -- An id without a payload is removed.
 -- An ended task stays known until its time in `expiry`. It is in no other place, except in `dead`.
@@ -50,7 +50,9 @@ local function zset_of_waiting(repair, entry)
   local band, place = tonumber(task.priority or 0), tonumber(entry.limited)
   local own_band, tag = read_score(tonumber(entry.fair or 0))
   local number = place and grouped(task) and tonumber(plan.groups[task.group or ''].settings.number)
-  if due and due >= repair.now + 1 then
+  if task.edges then
+    return 'delayed'
+  elseif due and due >= repair.now + 1 then
     return 'delayed'
   elseif entry.fair and grouped(task) and own_band == band and tag < LATEST_TAG then
     return 'fair'
@@ -71,12 +73,14 @@ local function repair_waiting(repair, entry)
   if home == 'fair' then
     append(repair.turns, id, turn_of(task.group or '', entry.fair, id))
   elseif home == 'delayed' then
-    local due = tonumber(entry.delayed)
-    local whole = due >= 0 and due <= LAST and math.floor(due) or repair.now
-    local score = score_when_due(task, whole)
+    local due = tonumber(entry.delayed or -1)
+    -- A task of a flow that was released is not blocked.
+    local latest = task.flow and BLOCKED - 1 or LAST
+    local whole = due >= 0 and due <= latest and math.floor(due) or repair.now
+    local score = task.edges and blocked_score(task) or score_when_due(task, whole)
     if due ~= tonumber(score) then
       plan_write(plan, 'ZADD delayed', score, id)
-      report_fault(repair, 'time_broken', id)
+      report_fault(repair, entry.delayed and 'time_broken' or 'place_missing', id)
     end
     -- A promotion to `fair` reads the changing record.
     if grouped(task) and not string.find(entry.record or '', '^[12];%d+;%d') then

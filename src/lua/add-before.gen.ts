@@ -55,15 +55,15 @@ import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $JR } from "./parts/nobody-awake.gen.ts";
 import { $JU } from "./parts/record-wake.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KM, $KN, $KO } from "./parts/begin-nodes.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
@@ -93,7 +93,7 @@ local o=6
 ${$AW}local p=AW(a,b,c,d,nil,e,f,g)
 ${$AI}${$FO}${$FP}${$AJ}${$AK}local q=FP(p,AK(h))
 local r=n[o+1]
-${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local s,t='.'..KU.node_id(j,k),'.'..KU.node_id(j,m)
+${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local s,t='.'..KU.node_id(j,k),'.'..KU.node_id(j,m)
 local u={'~set','~stats','~wake','~ghosts','~dropped','~nodes',r,s,t}
 local v=redis.call('HMGET',f,unpack(u))
 ${$GB}${$FQ}${$FQ_}${$GB_}if FQ(q,v[1],v[2])then
@@ -138,6 +138,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "3ca3e1ae4c8df86ada8ade44caf050c2f59d913b",
-  keyLockingSha1: "1a037bc577eb512d7722842797a931af5311e017",
+  sha1: "81753a150f9d4c6d072f7fe5956c86cb5b70ed4a",
+  keyLockingSha1: "143092eca4c37b134ea16a27043f7edb36746de0",
 };

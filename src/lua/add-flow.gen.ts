@@ -55,15 +55,15 @@ import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $JR } from "./parts/nobody-awake.gen.ts";
 import { $JU } from "./parts/record-wake.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KM, $KN, $KO } from "./parts/begin-nodes.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
@@ -102,7 +102,7 @@ end
 ${$AL}${$AH}${$AQ}${$KN}if not KN(g,l,m)then
 return{'lost'}
 end
-${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KF}${$KG}${$CT_}${$Y_}${$KP}${$KQ}${$KS}${$KM}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GK_}${$GM_}${$GP_}local r,s=KM(o,l,m)
+${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$KM}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GK_}${$GM_}${$GP_}local r,s=KM(o,l,m)
 local t={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
 ${$FM}${$DW}${$DX}${$DY}${$EI}if k=='1'and DY(o.settings,n,t,EI(o))then
@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "384e591f8c37dea12a037e6fa517d6d6a0db5c57",
-  keyLockingSha1: "32b8757072932045d85cf756a518a9daee21b0dc",
+  sha1: "5025ee4daf8f8bca37f6da721b420b6a0e91722a",
+  keyLockingSha1: "d82fd9fa03d8f577740fba08bee5e1ef355754c5",
 };

@@ -53,14 +53,14 @@ import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -114,7 +114,7 @@ AN(aa,'ghosts',1)
 s=s+1
 end
 end
-${$AG}${$CA}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CV}${$CW}${$CX}${$Y}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$Y_}${$HK_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$HK__}${$GN_}${$GP_}for ac=4,#m do
+${$AG}${$CA}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CV}${$CW}${$CX}${$Y}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KP}${$KQ}${$KS}${$Y_}${$HK_}${$KR}${$KU}${$HK__}${$GN_}${$GP_}for ac=4,#m do
 local ad,ae=m[ac],v[ac]
 if k~=''and ae.node_kind then
 if not GV(ae)then
@@ -156,6 +156,6 @@ end
 return r
 `;
   },
-  sha1: "f4b6ec730d676ccff26b2bd9e3b273dc7aec0f4f",
-  keyLockingSha1: "21fccd728e405bb7c527ecea4aa99077c9f625a1",
+  sha1: "afeabc4da9c8ec14bbad65a1523325d12b18ac2e",
+  keyLockingSha1: "3bf4ce92d5d5d1045eee3513d3fdfb595656a371",
 };

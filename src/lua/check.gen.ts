@@ -59,10 +59,11 @@ import { $IH, $II, $IJ, $IK, $IL, $IH_ } from "./parts/settings.gen.ts";
 import { $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IU, $IR_, $IU_ } from "./parts/repair-group-settings.gen.ts";
 import { $IV, $IW, $IX, $IY, $IY_ } from "./parts/pairs.gen.ts";
 import { $IZ, $JA, $JB, $JC, $KJ, $KK, $KL } from "./parts/count-ready.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
 import { $KH } from "./parts/in-line.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
@@ -227,7 +228,7 @@ end
 end
 return true
 end
-${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$AG}${$GN}${$GO}${$GP}${$GS}${$CG}${$CE}${$CJ}${$AM}${$CQ}${$CS}${$AR}${$GI}${$CR}${$CT}${$HG}${$FZ}${$GA}${$JZ}${$HI}${$FW}${$FX}${$JX}${$DI}${$DK}${$DL}${$DN}${$DP}${$GV}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$JE}${$IT}${$IU}${$IV}${$IW}${$IX}${$JD}${$IY}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$KF}${$KG}${$DP_}${$CT_}${$IH_}${$KH}${$KI}${$IY_}${$JI_}${$JJ_}${$IR_}${$IU_}${$KJ}${$KK}${$KL}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function ak()
+${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$AG}${$GN}${$GO}${$GP}${$GS}${$CG}${$CE}${$CJ}${$AM}${$CQ}${$CS}${$AR}${$GI}${$CR}${$CT}${$HG}${$FZ}${$GA}${$JZ}${$HI}${$FW}${$FX}${$JX}${$DI}${$DK}${$DL}${$DN}${$DP}${$GV}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$JE}${$IT}${$IU}${$IV}${$IW}${$IX}${$JD}${$IY}${$JG}${$JH}${$JI}${$KP}${$KQ}${$KS}${$JJ}${$JK}${$JL}${$JM}${$JN}${$KF}${$KG}${$DP_}${$CT_}${$IH_}${$KH}${$KI}${$IY_}${$JI_}${$JJ_}${$IR_}${$IU_}${$KJ}${$KK}${$KL}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function ak()
 local al={}
 for ap,aq in ipairs(IX)do
 al[aq]=w.seen.tasks[aq]
@@ -311,9 +312,13 @@ end
 if not ak()then
 return{'scan',0,1}
 end
-return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
+local al=redis.call('EXISTS',l,m)>0 and 1 or 0
+if tonumber(w.seen.tasks['~nodes']or 0)>0 then
+al=al+2
+end
+return{'valid',ae,al}
 `;
   },
-  sha1: "cbc0f94ad68abe393c88de2eef82619629270b73",
-  keyLockingSha1: "d8508c0befe77366b1044ab2aa9621ba55d18af7",
+  sha1: "c7c4f4cea83742d991cbf8ad21201bfd474f7ed4",
+  keyLockingSha1: "5b2d1bfff47b5b3af939f1405f07c891f612d6c8",
 };

@@ -49,15 +49,15 @@ import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $JR } from "./parts/nobody-awake.gen.ts";
 import { $JU } from "./parts/record-wake.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -85,7 +85,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r,s=KU.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r,s=KU.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$GB}${$FQ}${$FQ_}${$GB_}if FQ(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -110,6 +110,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "dabaa1f573ca09cbd8ea2d8ccd3e232042fa8a05",
-  keyLockingSha1: "8e77fb28614b37eb74e7fbea41562b74be6e3bde",
+  sha1: "42cba580d1bd85d9534e53bcd2a16777c596a022",
+  keyLockingSha1: "63d49c96c4b5332f27a8c6a1da54776adde3c0d9",
 };

@@ -66,16 +66,16 @@ import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
 import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JG, $JH, $JI, $JJ, $JK, $JL, $JM, $JN, $KI, $JI_, $JJ_ } from "./parts/rare.gen.ts";
 import { $HZ, $IB, $ID, $JE, $JD } from "./parts/set-aside.gen.ts";
 import { $IE } from "./parts/write-repairs.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $JO } from "./parts/repair-entries.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "./parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $KH } from "./parts/in-line.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
@@ -150,7 +150,7 @@ local ac=z.state==GC.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and IA(p,x)
 end
-${$GD}${$GH}${$GM}${$FQ}${$HE}${$AG}${$CA}${$GS}${$Z}${$AA}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$GX}${$GV}${$HQ}${$HU}${$HZ}${$IB}${$IC}${$ID}${$IE}${$JE}${$JD}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$JO}${$FQ_}${$CT_}${$HJ_}${$HK_}${$AF_}${$KH}${$KI}${$JI_}${$JJ_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GI_}${$GM_}local x=JO(p,v,w)
+${$GD}${$GH}${$GM}${$FQ}${$HE}${$AG}${$CA}${$GS}${$Z}${$AA}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$GX}${$GV}${$HQ}${$HU}${$HZ}${$IB}${$IC}${$ID}${$IE}${$JE}${$JD}${$JG}${$JH}${$JI}${$KP}${$KQ}${$KS}${$JJ}${$JK}${$JL}${$JM}${$JN}${$JO}${$FQ_}${$CT_}${$HJ_}${$HK_}${$AF_}${$KH}${$KI}${$JI_}${$JJ_}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GI_}${$GM_}local x=JO(p,v,w)
 if x then
 return x
 end
@@ -163,6 +163,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "b412a2da1e97d8fe45572ea01afedb15f49b40ed",
-  keyLockingSha1: "34a5226819e1d8a3a7514b427c34e58244ab47c3",
+  sha1: "d031db4d45fbffdbb2ff92befa8e66d293a1f456",
+  keyLockingSha1: "2ed324cbd45334dfd7ec5d10529e9c5005645f78",
 };

@@ -36,11 +36,11 @@ import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -58,7 +58,7 @@ e[#e+1]='.'..string.sub(k,4)
 end
 ${$AH}${$AQ}local g=AQ('HMGET',a,e)
 f[2]=tonumber(g[1]or 0)
-${$DH}${$GC}${$AI}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KQ}${$KS}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for k,l in ipairs(d)do
+${$DH}${$GC}${$AI}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for k,l in ipairs(d)do
 AL(f,l)
 if string.find(l,' ',1,true)then
 AL(f,string.find(l,' !',1,true)and'cancel'or'field','')
@@ -74,6 +74,6 @@ end
 return f
 `;
   },
-  sha1: "a97bbdcba6b67c237d0e8b6611d519af23820b91",
-  keyLockingSha1: "775a993f5dd88eb1e9d145871ad8eaec6ceed150",
+  sha1: "cf566db662bfd50d705adf49b1b4d64a1bc3f7a0",
+  keyLockingSha1: "2d1b12265a387e19085f1b58aea8d64051093b7d",
 };

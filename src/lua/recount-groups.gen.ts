@@ -59,13 +59,13 @@ import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
 import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
 import { $IZ, $JA, $JB, $JC, $KJ, $KK, $KL } from "./parts/count-ready.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $KH } from "./parts/in-line.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
@@ -123,7 +123,7 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$DA}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$AB}${$AM}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AR}${$AT}${$AV}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$GA}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$HT}${$HV}${$JB}${$JC}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KH}${$KJ}${$KK}${$KL}${$KP}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}for x=1,#t,HE do
+${$DA}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$AB}${$AM}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AR}${$AT}${$AV}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$GA}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$HT}${$HV}${$JB}${$JC}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KH}${$KJ}${$KK}${$KL}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}for x=1,#t,HE do
 CT(n,{unpack(t,x,math.min(x+HE-1,#t))})
 for ab=x,math.min(x+HE-1,#t)do
 local ac=o[ab]
@@ -153,6 +153,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "d116d114b8d699a6dcb3c59814f892257b07b8c1",
-  keyLockingSha1: "950c40aed1ec5476642889de184678d8ce81a5f6",
+  sha1: "106be89569cbe1fec3e8fd81945284029abb1cb2",
+  keyLockingSha1: "2892bef8928a8c11977b70d57c2f639333b1e1e2",
 };

@@ -58,13 +58,13 @@ import { $HZ, $IB, $ID, $JE, $JD } from "./parts/set-aside.gen.ts";
 import { $IE } from "./parts/write-repairs.gen.ts";
 import { $IH, $II, $IJ, $IK, $IL, $IH_ } from "./parts/settings.gen.ts";
 import { $IV, $IW, $IX, $IY, $IY_ } from "./parts/pairs.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -126,7 +126,7 @@ IB(m,ac,n[ac],AI(ac==v and ab+z or aa-z))
 HT(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$GC}${$GF}${$GG}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CY}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$CN}${$CP}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$HK}${$GX}${$HV}${$ID}${$IE}${$KF}${$CT_}${$Y_}${$HK_}${$AF_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r=IE(m)
+${$GC}${$GF}${$GG}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CY}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$CN}${$CP}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$HK}${$GX}${$HV}${$ID}${$IE}${$KP}${$KQ}${$KS}${$KF}${$CT_}${$Y_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r=IE(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IV)))do
 s[w+2]=tonumber(x or 0)
@@ -135,6 +135,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "5603fe0a5c72f7066a8881bc02ab406bde8311f4",
-  keyLockingSha1: "dbdec7c77e400cca11e877e73b31720ab6dc4cfe",
+  sha1: "7f1868317a34c6cc257c8fc8ef6d9d714d00b29d",
+  keyLockingSha1: "3edaec5c844da34efaec437b3e252022c3e35982",
 };

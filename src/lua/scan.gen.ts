@@ -74,17 +74,17 @@ import { $IE } from "./parts/write-repairs.gen.ts";
 import { $IG } from "./parts/blank.gen.ts";
 import { $IH, $II, $IJ, $IK, $IL, $IH_ } from "./parts/settings.gen.ts";
 import { $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IU, $IR_, $IU_ } from "./parts/repair-group-settings.gen.ts";
+import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
 import { $JO } from "./parts/repair-entries.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "./parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $KH } from "./parts/in-line.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
 import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
@@ -155,7 +155,7 @@ local z,aa=IU(q,y[2])
 r=aa
 return y[1],z
 end
-${$GC}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$GS}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AR}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$HK}${$HM}${$GX}${$GV}${$HP}${$HQ}${$HR}${$HX}${$HY}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$JE}${$JD}${$JF}${$JG}${$JH}${$JI}${$JJ}${$JK}${$JL}${$JM}${$JN}${$JO}${$KF}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KH}${$JI_}${$JJ_}${$KP}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function y(z,aa)
+${$GC}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$GS}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AR}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$HK}${$HM}${$GX}${$GV}${$HP}${$HQ}${$HR}${$HX}${$HY}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$JE}${$JD}${$JF}${$JG}${$JH}${$JI}${$KP}${$KQ}${$KS}${$JJ}${$JK}${$JL}${$JM}${$JN}${$JO}${$KF}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KH}${$JI_}${$JJ_}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function y(z,aa)
 local ab,ac=HY(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -211,6 +211,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "14b0da7bb5f72baae0f6bb95528e436c04b1ebc4",
-  keyLockingSha1: "1ac675b40c3bd4016d86e5b2b6e84e40f63a98c9",
+  sha1: "c220dfec16f2a6311d94a08d83a684f8a70fe686",
+  keyLockingSha1: "09e80b152aa17066b71d8bdfb5f7382f11fef2ae",
 };

@@ -18,6 +18,8 @@ export interface QueueCheck {
   readonly valid: boolean | null;
   readonly entries: number;
   readonly hasSchedules: boolean;
+  /** Whether it may have nodes of flows that have not ended. */
+  readonly hasFlows: boolean;
 }
 
 export interface CheckOptions {

@@ -11,11 +11,6 @@ export type { BatchCallbacks, BatchTask } from "./graph/plan-batch.ts";
 export { MAX_FLOW_TASKS } from "./graph/flow-items.ts";
 export { flowsPart } from "./sweep-part.ts";
 export type { Before, FlowNodeReport, FlowReport, FlowState } from "./types.ts";
-export {
-  cancelWholeFlow,
-  type FlowCancelled,
-  type FlowRedriven,
-  type OpenAdds,
-  redriveWholeFlow,
-} from "./operate-flow.ts";
+export { cancelWholeFlow, type FlowCancelled, type FlowRedriven, redriveWholeFlow } from "./operate-flow.ts";
 export { reportFlow } from "./report-flow.ts";
+export { flowsRepair } from "./deep-part.ts";

@@ -3,7 +3,7 @@ import { type CallOfScript, runAll } from "../../kernel/call.ts";
 import { type LayoutEdge, type LayoutNode, readLayout } from "../../kernel/linked/flow-layout.ts";
 import { rootOf } from "../../kernel/linked/flow-names.ts";
 import { type NodeStatus, readNodesScript } from "../../kernel/linked/link-scripts.ts";
-import { shardNamed } from "../../kernel/linked/outbox.ts";
+import { type Link, shardNamed } from "../../kernel/linked/outbox.ts";
 import { readShardName } from "../../kernel/names/keys.ts";
 import type { RejectReason, RequestOptions, TaskState } from "../../kernel/options/types.ts";
 import { taskStates } from "../../kernel/options/types.ts";
@@ -29,8 +29,18 @@ export async function reportFlow(
   const layout = found && (await readLayout(found.home, flow, options));
   if (!layout) return null;
   const { link, home } = found;
+  const nodes = [{ id: rootOf(flow), shard: home.name }, ...layout.nodes];
+  return reportOf(flow, layout.nodes, await readStates(link, nodes, options));
+}
+
+/** Reads what has become of nodes. One request, or one more for each 8,000. */
+export async function readStates(
+  link: Link,
+  nodes: readonly Pick<LayoutNode, "id" | "shard">[],
+  options: RequestOptions,
+): Promise<Map<string, NodeStatus>> {
   const known = new Map<string, NodeStatus>();
-  let missing = groupedBy([{ id: rootOf(flow), shard: home.name }, ...layout.nodes], ({ shard }) => shard);
+  let missing = groupedBy(nodes, ({ shard }) => shard);
   while (missing.size > 0) {
     const calls = Array.from(missing, ([name, nodes]) =>
       slicesOf(nodes, PER_CALL).map(([...ids]): ReadCall => {
@@ -48,7 +58,7 @@ export async function reportFlow(
     const rest = [...missing.values()].flat().filter(({ id }) => !known.has(id));
     missing = groupedBy(rest, ({ shard }) => shard);
   }
-  return reportOf(flow, layout.nodes, known);
+  return known;
 }
 
 function reportOf(

@@ -10,14 +10,14 @@ export const flowsPart: SweepPart = (sweep) => ({
   after: async ({ reminders }) => {
     const { transport, options, failedParts } = sweep;
     const { prefix, signal, now } = options;
-    const waker = {
-      window: (queue: string) => sweep.waker?.window(queue) ?? "",
-      wake: (queue: string) => sweep.toWake.add(queue),
+    const released = {
+      wakeWindow: (queue: string) => sweep.waker?.window(queue) ?? "",
+      ready: (queue: string) => sweep.toWake.add(queue),
     };
     for (const { name, at } of notedNodes(reminders)) {
       if (!sweep.isWanted(name)) continue;
       try {
-        const isOver = await emptyOutbox({ transport, prefix, now, waker }, name, { signal });
+        const isOver = await emptyOutbox({ transport, prefix, now, released }, name, { signal });
         if (isOver) await transport.send([forgetNodes(sweep.shardOf(name), at)], { signal });
       } catch (error) {
         if (!(error instanceof SluiceError)) throw error;

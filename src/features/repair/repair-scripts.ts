@@ -22,10 +22,12 @@ export const checkScript = {
   decode: (reply: Reply) => {
     const reader = new ReplyReader("check", reply);
     const status = reader.status("valid", "scan", "large");
+    const [entries, kinds] = [reader.integer(), reader.integer()];
     return {
       valid: status === "large" ? null : status === "valid",
-      entries: reader.integer(),
-      hasSchedules: reader.integer() === 1,
+      entries,
+      hasSchedules: kinds % 2 === 1,
+      hasFlows: kinds >= 2 || status !== "valid",
     };
   },
 } as const satisfies Binding;

@@ -13778,6 +13778,8 @@ export const openapi: OpenApiDocument = {
                     "turn_wrong",
                     "worker_wrong",
                     "schedule_broken",
+                    "edge_open",
+                    "flow_broken",
                     "control_broken"
                   ],
                   "type": "string"

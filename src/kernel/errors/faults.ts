@@ -36,6 +36,10 @@ export const FAULTS = [
   "worker_wrong",
   /** An incomplete or invalid schedule: removed. One without its next occurrence: given it. */
   "schedule_broken",
+  /** A task of a flow that was blocked although what it waits for had ended: notified again. */
+  "edge_open",
+  /** A task of a flow that is not known: what waits for it was rejected. One whose flow is not known was cancelled. */
+  "flow_broken",
   /** A control field that is invalid, or lower than what it counts: corrected. */
   "control_broken",
 ] as const;

@@ -5,7 +5,7 @@
 import { linkedScripts } from "../../lua/linked.gen.ts";
 import type { Command, CommandOutcome, Reply, Script, SendOptions, Transport } from "../transport.ts";
 import { ReplyReader } from "../scripts/binding.ts";
-import type { FollowersWaker, Link } from "./outbox.ts";
+import type { ForReleased, Link } from "./outbox.ts";
 
 const editions = new WeakMap<Transport, Transport>();
 /** By linked transport, the one that it was made of. */
@@ -39,16 +39,16 @@ export function linked(transport: Transport): Transport {
  * this queue has ended. A new one each time.
  * @param transport may be linked
  */
-export const linkedWaking = (transport: Transport, waker: FollowersWaker): Transport =>
-  linkTo(plain.get(transport) ?? transport, waker);
+export const linkedReleasing = (transport: Transport, released: ForReleased): Transport =>
+  linkTo(plain.get(transport) ?? transport, released);
 
-function linkTo(transport: Transport, waker?: FollowersWaker): Transport {
+function linkTo(transport: Transport, released?: ForReleased): Transport {
   const link: Transport = {
     ...transport,
     passTurns: async (...args) => (await import("./pass-turns.ts")).passTurns(...args),
     send: async (commands, options) => {
       const sent = await inEdition(commands);
-      return asPlain({ transport, waker }, sent, await transport.send(sent, options), options);
+      return asPlain({ transport, released }, sent, await transport.send(sent, options), options);
     },
   };
   editions.set(link, link);
@@ -82,7 +82,7 @@ const NODE = /^\d+\{.+@.+\}$/;
  * partitions: that is done first. A task that is blocked is in this state.
  */
 async function asPlain(
-  { transport, waker }: Pick<Link, "transport" | "waker">,
+  { transport, released }: Pick<Link, "transport" | "released">,
   commands: readonly Command[],
   outcomes: CommandOutcome[],
   options: SendOptions | undefined,
@@ -98,7 +98,7 @@ async function asPlain(
       outcomes[i] = { reply: reply.with(1, "blocked") };
     if (name === "cancel" && reply[0] === "rejected" && NODE.test(command.args[1] ?? "")) {
       const { emptyOutboxOf } = await import("./outbox.ts");
-      await emptyOutboxOf(transport, command.keys, command.args[0], options, waker);
+      await emptyOutboxOf(transport, command.keys, command.args[0], options, released);
     }
     if (name !== "settle" && name !== "settleAndDequeue") continue;
     const settled = name === "settle" ? reply : reply[0];
@@ -107,7 +107,7 @@ async function asPlain(
     const rest = (settled as readonly Reply[]).slice(0, -1);
     outcomes[i] = { reply: name === "settle" ? rest : [rest, ...reply.slice(1)] };
     const { sendSettled } = await import("./outbox.ts");
-    await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options, waker);
+    await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options, released);
   }
   return outcomes;
 }

@@ -20,18 +20,18 @@ import {
   notifyScript,
 } from "./link-scripts.ts";
 
-/** Wakes the consumers of queues whose tasks become ready, as the waker of a queue does. */
-export interface FollowersWaker {
+/** What is called for tasks that become ready because others have ended. */
+export interface ForReleased {
   /** How long a wake counts, ms, as the scripts take it; empty for a queue whose consumer is not woken. */
-  window(queue: string): string;
-  /** Never throws. */
-  wake(queue: string): unknown;
+  wakeWindow(queue: string): string;
+  /** Wakes the consumer of a queue. Never throws. */
+  ready(queue: string): unknown;
 }
 
 /** Where partitions are. */
 export interface Link extends Omit<QueueRef, "name"> {
   /** @default consumers are not woken */
-  readonly waker?: FollowersWaker | undefined;
+  readonly released?: ForReleased | undefined;
 }
 
 /** How many nodes one call notifies or ends. */
@@ -211,10 +211,10 @@ export async function sendSettled(
   keys: readonly string[],
   left: ReplyReader,
   options: SendOptions = {},
-  waker?: FollowersWaker,
+  released?: ForReleased,
 ): Promise<void> {
   const { link, name } = shardOf(transport, keys, left.text());
-  await unlessItFails(sendOutbox({ ...link, waker }, name, readEntries(left), { signal: options.signal }));
+  await unlessItFails(sendOutbox({ ...link, released }, name, readEntries(left), { signal: options.signal }));
 }
 
 /** As {@link sendSettled}, after a call whose reply does not have what it has left. */
@@ -223,10 +223,10 @@ export async function emptyOutboxOf(
   keys: readonly string[],
   testNow: string | undefined,
   options: SendOptions = {},
-  waker?: FollowersWaker,
+  released?: ForReleased,
 ): Promise<void> {
   const { link, name } = shardOf(transport, keys, testNow);
-  await unlessItFails(emptyOutbox({ ...link, waker }, name, { signal: options.signal }));
+  await unlessItFails(emptyOutbox({ ...link, released }, name, { signal: options.signal }));
 }
 
 /**
@@ -258,9 +258,9 @@ async function sendPiece(link: Link, from: string, member: string, options: Send
   if (text === null) return true;
   const to = member.slice(member.lastIndexOf(" ") + 1);
   const { queue } = readShardName(to);
-  const call = pieceCall(shardNamed(link, to), readPiece(text), link.waker?.window(queue));
+  const call = pieceCall(shardNamed(link, to), readPiece(text), link.released?.wakeWindow(queue));
   const { status, wake } = await run(link.transport, call, options);
-  if (wake) await link.waker?.wake(queue);
+  if (wake) await link.released?.ready(queue);
   return status === "ok";
 }
 
@@ -308,7 +308,7 @@ async function notifyAll(
   const calls = slices.map(({ to, slice }) =>
     shardNamed(link, to).call(
       notifyScript,
-      { wake: link.waker?.window(readShardName(to).queue) ?? "" },
+      { wake: link.released?.wakeWindow(readShardName(to).queue) ?? "" },
       slice.map(({ change }) => change),
     ),
   );
@@ -331,7 +331,7 @@ async function notifyAll(
       if (isKnown) left.add(open);
     }
   }
-  await Promise.all(Array.from(toWake, (queue) => link.waker?.wake(queue)));
+  await Promise.all(Array.from(toWake, (queue) => link.released?.ready(queue)));
   return { more, left };
 }
 

@@ -2,15 +2,15 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $GX } from "../parts/settlement.gen.ts";
+import { $KP, $KQ } from "../parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "../parts/blocked-score.gen.ts";
 import { $KF } from "../parts/holds.gen.ts";
 import { $KG } from "../parts/lines.gen.ts";
 import { $FQ_ } from "../parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "../parts/wait-again-later.gen.ts";
 import { $BA_, $BP_, $BN_ } from "../linked/parts.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KP, $KQ } from "../parts/blocked.gen.ts";
 import { $KR } from "../parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
@@ -24,8 +24,8 @@ export const dequeue: Script = {
   name: "dequeue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1604)}${$KP}${$BP_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16155)}${source.slice(866, 1072)}${source.slice(16361, 18007)}${source.slice(1664, 1950)}${source.slice(18293, 19907)}${source.slice(2297, 2308)}${source.slice(19918, 29141)}${source.slice(1950, 2018)}${source.slice(29209, 29587)}${source.slice(1072, 1487)}${source.slice(30002, 39305)}${source.slice(2308, 2684)}${source.slice(39681, 43194)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$BA_}${$AF_}${$KP}${$KQ}${$KS}${$KR}${$BP_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$BN_}${source.slice(43194, 43217)}`;
+    return `${source.slice(0, 1604)}${$KP}${$BP_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16155)}${source.slice(866, 1072)}${source.slice(16361, 18007)}${source.slice(1664, 1950)}${source.slice(18293, 19907)}${source.slice(2297, 2308)}${source.slice(19918, 29141)}${source.slice(1950, 2018)}${source.slice(29209, 29587)}${source.slice(1072, 1487)}${source.slice(30002, 39305)}${source.slice(2308, 2684)}${source.slice(39681, 43194)}${$GX}${$KP}${$KQ}${$KS}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$BA_}${$AF_}${$KR}${$BP_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$BN_}${source.slice(43194, 43217)}`;
   },
-  sha1: "8a37db26a7da84f00779085dc4ce3c47ca4f0102",
-  keyLockingSha1: "70ae979cc70b1400f0bd5b4e8b571565f9bbbbfa",
+  sha1: "ab5c130481d6b57b51d2c934ca39eafd495efc4f",
+  keyLockingSha1: "4dc5b1147077443aa483dfdce99521b8180caf39",
 };

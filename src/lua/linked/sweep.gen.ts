@@ -4,14 +4,14 @@ import type { Script } from "../../kernel/transport.ts";
 import { $CH } from "../parts/read-score.gen.ts";
 import { $FZ } from "../parts/first-line.gen.ts";
 import { $GX } from "../parts/settlement.gen.ts";
+import { $KP, $KQ } from "../parts/blocked.gen.ts";
+import { $KS, $CT_, $GN_, $GP_ } from "../parts/blocked-score.gen.ts";
 import { $KF } from "../parts/holds.gen.ts";
 import { $KG } from "../parts/lines.gen.ts";
 import { $FQ_ } from "../parts/read-settings-later.gen.ts";
-import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "../parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KP, $KQ } from "../parts/blocked.gen.ts";
 import { $KR } from "../parts/until-the-end.gen.ts";
 import { $BP_ } from "../linked/parts.gen.ts";
 import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
@@ -26,8 +26,8 @@ export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}${$GT_}${source.slice(3532, 4941)}${$KP}${$BP_}${source.slice(4941, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(18014, 21348)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(21348, 21457)}${source.slice(5074, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(34397, 35216)}${source.slice(18014, 21130)}${source.slice(38332, 41437)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(41437, 41684)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13122, 13349)}${source.slice(42278, 43134)}`;
+    return `${source.slice(0, 3532)}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}${$GT_}${source.slice(3532, 4941)}${$KP}${$BP_}${source.slice(4941, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(18014, 21348)}${$GX}${$KQ}${$KS}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(21348, 21457)}${source.slice(5074, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(34397, 35216)}${source.slice(18014, 21130)}${source.slice(38332, 41437)}${$GX}${$KQ}${$KS}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(41437, 41684)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13122, 13349)}${source.slice(42278, 43134)}`;
   },
-  sha1: "ff665dfab88ee2d403d69ae91c8711af98dfd2b8",
-  keyLockingSha1: "61c220f5a6c26b37ece4d9a1fa7691737d2e90cd",
+  sha1: "5e06c387c1ca5cb3fd27d13955c502d42dbc42fd",
+  keyLockingSha1: "350e483b1b8e5dbe9df04f6093919366820b3784",
 };

@@ -35,10 +35,6 @@ end
 end
 end)(HK)
 `;
-export const $KS = `local function KS(a)
-return a.node_kind and KQ or HI(a,KP)
-end
-`;
 export const $KU = `local KU=(function()
 local a=200
 local function b(c,d)
@@ -240,6 +236,11 @@ ac=y>0 and(string.match(v.text,'^j"(.*)"$')or ac)or nil
 v.text=ac and'j"'..ac..'"'or''
 end
 m(p,v,x,y,ac)
+elseif x and v.task.state==GC.waiting then
+local ad=tonumber(x)==0 or(tonumber(y)>0 and v.task.node_kind~='j')
+if ad then
+m(p,v,tonumber(x),tonumber(y),w[1].because)
+end
 end
 end
 end

@@ -108,7 +108,9 @@ local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=CH(tonumber(b.fair or 0))
 local j=g and CL(d)and tonumber(c.groups[d.group or''].settings.number)
-if e and e>=a.now+1 then
+if d.edges then
+return'delayed'
+elseif e and e>=a.now+1 then
 return'delayed'
 elseif b.fair and CL(d)and h==f and i<JF then
 return'fair'
@@ -129,12 +131,13 @@ b.waits=f and 0 or 1
 if f=='fair'then
 AL(a.turns,c,DA(d.group or'',b.fair,c))
 elseif f=='delayed'then
-local g=tonumber(b.delayed)
-local h=g>=0 and g<=JD and math.floor(g)or a.now
-local i=HI(d,h)
-if g~=tonumber(i)then
-FL(e,'ZADD delayed',i,c)
-HT(a,'time_broken',c)
+local g=tonumber(b.delayed or-1)
+local h=d.flow and KP-1 or JD
+local i=g>=0 and g<=h and math.floor(g)or a.now
+local j=d.edges and KS(d)or HI(d,i)
+if g~=tonumber(j)then
+FL(e,'ZADD delayed',j,c)
+HT(a,b.delayed and'time_broken'or'place_missing',c)
 end
 if CL(d)and not string.find(b.record or'','^[12];%d+;%d')then
 b.record=IA(a,b)

@@ -1,3 +1,4 @@
+import { flowsRepair } from "../../features/flows/index.ts";
 import { schedulesRepair } from "../../features/schedules/index.ts";
 import { partitionsRepair } from "../../features/partitions/stored-maps.ts";
 import type { Transport } from "../../kernel/transport.ts";
@@ -30,5 +31,5 @@ export async function deepSweep(
   transport: Transport,
   options: DeepSweepOptions = {},
 ): Promise<DeepSweepReport> {
-  return plainDeepSweep(transport, options, [partitionsRepair, schedulesRepair]);
+  return plainDeepSweep(transport, options, [partitionsRepair, schedulesRepair, flowsRepair]);
 }

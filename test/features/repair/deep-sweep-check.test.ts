@@ -71,7 +71,7 @@ test(`after acts of sabotage a whole sweep finds no fault that the quick check m
     await wholeSweep();
     const { entries, ...last } = await wholeSweep();
     expect([seed + i, last.faults, last.failed]).toEqual([seed + i, [], []]);
-    expect(await check()).toEqual({ valid: true, entries, hasSchedules: false });
+    expect(await check()).toEqual({ valid: true, entries, hasFlows: false, hasSchedules: false });
   }
   // Some acts damage nothing.
   expect(sound).toBeLessThan(24);

@@ -1,0 +1,99 @@
+import { beforeEach, expect, test } from "vitest";
+import { addFlow } from "../../../src/features/flows/add-flow.ts";
+import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
+import { linked } from "../../../src/features/linked/index.ts";
+import { Queue } from "../../../src/index.ts";
+import { deepTools } from "../../support/deep.ts";
+import { key, QUEUE, useRig } from "../../support/rig.ts";
+import { flowQueueOf } from "./flow-queues.ts";
+
+// What a deep sweep finds of flows, and repairs.
+
+const rig = useRig();
+const { found, runDeepSweep } = deepTools(rig);
+let queue: Queue;
+
+const task = (ref: string, after: readonly string[] = []): FlowItem<Queue> => ({
+  ref,
+  queue,
+  payload: ref,
+  after,
+});
+
+beforeEach(async () => {
+  queue = new Queue(QUEUE, { transport: linked(rig.transport), now: () => rig.now });
+  await addFlow(
+    [
+      task("a"),
+      task("b", ["a"]),
+      { ref: "in", after: ["b"], flow: [task("c"), task("d")] },
+      task("e", ["in"]),
+    ],
+    flowQueueOf,
+    { id: "f" },
+  );
+});
+
+const work = async (as: "complete" | "reject" = "complete") => {
+  const [first] = await queue.dequeue();
+  await (as === "complete" ? first?.complete() : first?.reject());
+  return first?.payload;
+};
+
+test("a flow is valid when it was added, while it runs, when tasks have failed, and when it has ended", async () => {
+  expect(await found()).toEqual({});
+  await work();
+  expect(await found()).toEqual({});
+  await work("reject");
+  expect(await found()).toEqual({});
+});
+
+test("a blocked task in no place, or due at another time, is blocked again, and does not begin", async () => {
+  await rig.command("ZREM", key("delayed"), "1{f@emails}");
+  await rig.command("ZADD", key("delayed"), String(rig.now - 1), "2{f@emails}");
+  expect(await found()).toEqual({ place_missing: ["1{f@emails}"], time_broken: ["2{f@emails}"] });
+  expect(await queue.counts()).toMatchObject({ pending: 1, delayed: 0, blocked: 4 });
+  expect([await work(), await work()]).toEqual(["a", "b"]);
+});
+
+const B = "1{f@emails}";
+const recordOf = (id: string) => rig.command("HGET", key("tasks"), `.${id}`) as Promise<string>;
+
+/** As a failover leaves it: a task that was released is blocked as before, with another record. */
+async function blockAgain(id: string, record: string) {
+  await rig.command("LREM", key("pending"), "1", id);
+  await rig.command("HSET", key("tasks"), `.${id}`, record);
+  await rig.command("ZADD", key("delayed"), "4503599627370495", id);
+}
+
+test("a task that waits for what has ended is notified again", async () => {
+  const record = await recordOf(B);
+  await work();
+  await blockAgain(B, record);
+  expect(await found()).toEqual({ edge_open: [B] });
+  expect(await work()).toBe("b");
+});
+
+test("a task that is blocked although all of its edges are closed is released", async () => {
+  const record = await recordOf(B);
+  await work();
+  await blockAgain(B, record.replace(/;Q=[^;\n]*/, ";Q=0,0,."));
+  expect(await found()).toEqual({ edge_open: [B] });
+  expect(await work()).toBe("b");
+});
+
+test("what waits for a task that is lost is rejected", async () => {
+  await rig.command("HDEL", key("tasks"), B, `.${B}`);
+  await rig.command("ZREM", key("delayed"), B);
+  await runDeepSweep();
+  expect(await queue.counts()).toMatchObject({ pending: 1, blocked: 0, rejected: 3 });
+});
+
+test("tasks whose flow is not known are cancelled", async () => {
+  await rig.command("HDEL", key("tasks"), "~F:f@emails");
+  expect(await found()).toEqual({
+    flow_broken: [expect.any(String), "2{f@emails}", "3{f@emails}", "5{f@emails}"],
+  });
+  expect(await queue.counts()).toMatchObject({ pending: 1, blocked: 0 });
+  expect(await work()).toBe("a");
+});
