@@ -280,8 +280,9 @@ local flows = (function()
         node.task.edges = table.concat(parts)
         if is_join then
           -- It ends with the last one, and names the first one that failed.
-          because = failed > 0 and (string.match(node.text, '^j"(.*)"$') or because) or nil
-          node.text = because and 'j"' .. because .. '"' or ''
+          local first = failed > 0 and (string.match(node.text, '^j"(.*)"$') or because)
+          node.text = first and 'j"' .. first .. '"' or ''
+          because = first
         end
         follow_edges(plan, node, open, failed, because)
       elseif open and node.task.state == STATE.waiting then

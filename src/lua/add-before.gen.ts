@@ -138,6 +138,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "81753a150f9d4c6d072f7fe5956c86cb5b70ed4a",
-  keyLockingSha1: "143092eca4c37b134ea16a27043f7edb36746de0",
+  sha1: "f0499f67426d41cdc2ea2f2c232d84b0e929f895",
+  keyLockingSha1: "dcff92d13dd0f2b9dbcfbcf0cbab819da06a1a0c",
 };

@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "5025ee4daf8f8bca37f6da721b420b6a0e91722a",
-  keyLockingSha1: "d82fd9fa03d8f577740fba08bee5e1ef355754c5",
+  sha1: "36ecf9a64ef7b01f350a9ab4fb73bf4837e6c7da",
+  keyLockingSha1: "8ae2dd1c973f47076fd9662a9104a3407435133a",
 };

@@ -149,6 +149,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "676b41803f9730166e41f4ad3b15f16f0cd4e0b4",
-  keyLockingSha1: "4fbb40b9338ec075efc027f90f43545dd9d047a8",
+  sha1: "ac07675d9b9330cfb786917c736c53d0acb6978b",
+  keyLockingSha1: "087a6de31169715af1e75583714f3843c333b347",
 };

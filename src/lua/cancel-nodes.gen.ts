@@ -156,6 +156,6 @@ end
 return r
 `;
   },
-  sha1: "afeabc4da9c8ec14bbad65a1523325d12b18ac2e",
-  keyLockingSha1: "3bf4ce92d5d5d1045eee3513d3fdfb595656a371",
+  sha1: "d5d2f2c8001827bc4f6c0690614415fa0847e9e0",
+  keyLockingSha1: "1990a6e322bae834d48ba315d02513aea9029c10",
 };

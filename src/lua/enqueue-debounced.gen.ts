@@ -192,6 +192,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "4b183c7bf91acdab16d873a7d79e44076052b1fc",
-  keyLockingSha1: "6c9d65a6153e8ffef614fb9a596420306ac7f58e",
+  sha1: "993baf3813a6273804a160c535789d3eae80597a",
+  keyLockingSha1: "f2427e9b3bb401d290b528a94276594e101791c7",
 };

@@ -134,6 +134,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "b43a25580ed328f05227cf5686e127d79254e1d5",
-  keyLockingSha1: "f7d59f56023c393d91b68b2434666d6af58de04f",
+  sha1: "9a3bb330e30a9cc06906099ab28482f89907bd87",
+  keyLockingSha1: "a7e8da5804dfd9caf1c49bf7e6859655fb6e7031",
 };

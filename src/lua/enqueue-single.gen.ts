@@ -169,6 +169,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "a4e9444b21c4164344e4e487727c5a672df9a6fc",
-  keyLockingSha1: "631df2a1fdbaf8665088bea4f7ea598467181391",
+  sha1: "803eb25387bfa51e3638ef7c2ab9906175e8ecf8",
+  keyLockingSha1: "245921c670d66ac3af4689f73539a35dcb7a6665",
 };

@@ -138,6 +138,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "b81206b7bb68175d23360cd8fb63a5b4ee77677e",
-  keyLockingSha1: "d7dcb3a644a683a61d5f1ebabaae20abdbf81782",
+  sha1: "2988517a5cbcb636bf22a29640549ca3d7302205",
+  keyLockingSha1: "801c4bb6c754752f64b93758ce7644e9399fc36f",
 };

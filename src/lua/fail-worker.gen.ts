@@ -144,6 +144,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "5a5ce5d6ebe8067c4ce02405b243fdee707e9283",
-  keyLockingSha1: "19d7f0e31fa28095d33d2a900624a10e2bb0e689",
+  sha1: "6e64d9612139686fcdf518c3c28eb98c0ba73674",
+  keyLockingSha1: "180fe7e8aebcdc89837ab2aad56a9f82025e0ad7",
 };

@@ -125,6 +125,6 @@ and JU(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "434c21bac7b086e59fe3da793b37cc1fe3e8e518",
-  keyLockingSha1: "7ee3a689c23adcf1e8c6433dbea25d6e19333b2a",
+  sha1: "2d79b15e3b0b49bd0d04874e328ac3f4874658ed",
+  keyLockingSha1: "0384b90cb75b90b4ad705a72c636223c1e30c10c",
 };

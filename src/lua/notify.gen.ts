@@ -110,6 +110,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "42cba580d1bd85d9534e53bcd2a16777c596a022",
-  keyLockingSha1: "63d49c96c4b5332f27a8c6a1da54776adde3c0d9",
+  sha1: "98c69b6777d5bab52cb71bd30b0b9e04ef9775dd",
+  keyLockingSha1: "a67d800f4b7b39a6a2aa84df92b0f8ccf864ddae",
 };

@@ -163,6 +163,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "d031db4d45fbffdbb2ff92befa8e66d293a1f456",
-  keyLockingSha1: "2ed324cbd45334dfd7ec5d10529e9c5005645f78",
+  sha1: "6d72a34b695b03ea1b071f1bd6d73651e75c7a09",
+  keyLockingSha1: "9365955ceaf8caee4b431ee0deb2d7cdfe5a034d",
 };

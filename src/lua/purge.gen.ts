@@ -241,6 +241,6 @@ end
 return aa or v
 `;
   },
-  sha1: "c79ea86bbba3e4aeb75973147ecffa0ac815171f",
-  keyLockingSha1: "003c5f25b42e441d85b945942dccfef7db409492",
+  sha1: "a82a213ae8c8a80214892691d5dadd5cd99255f9",
+  keyLockingSha1: "ff8df1076b6f0ef6dd44b621586c9274e53966d2",
 };

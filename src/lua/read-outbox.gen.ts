@@ -74,6 +74,6 @@ end
 return f
 `;
   },
-  sha1: "cf566db662bfd50d705adf49b1b4d64a1bc3f7a0",
-  keyLockingSha1: "2d1b12265a387e19085f1b58aea8d64051093b7d",
+  sha1: "d7eea10f3f86f574b0d2c7dc46d431a0820a7477",
+  keyLockingSha1: "2fa11acb0f1701bae4e1e64f60cf78363e6309d0",
 };

@@ -153,6 +153,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "106be89569cbe1fec3e8fd81945284029abb1cb2",
-  keyLockingSha1: "2892bef8928a8c11977b70d57c2f639333b1e1e2",
+  sha1: "0cf983c8d9704db97b6929747b564b226d541cbd",
+  keyLockingSha1: "d03f1726cfc16384fd2199466bfb58028e8e6200",
 };

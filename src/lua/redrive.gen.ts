@@ -194,6 +194,6 @@ end
 return am
 `;
   },
-  sha1: "8aeb851fea94e7ee223c265846de798d8a4edc22",
-  keyLockingSha1: "9dfdef96820da3dfae0cb50b775b692f7e6daa97",
+  sha1: "ebbf6d82ad79c8b2169eb84053ab91c670f26833",
+  keyLockingSha1: "41ac699ca1453a906537e918dcceb6a1fc54dceb",
 };

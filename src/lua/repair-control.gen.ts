@@ -135,6 +135,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "7f1868317a34c6cc257c8fc8ef6d9d714d00b29d",
-  keyLockingSha1: "3edaec5c844da34efaec437b3e252022c3e35982",
+  sha1: "18bf7ecc79300dabe27382531799b6a154e384ed",
+  keyLockingSha1: "44cd7cc9bec334d4336bb8779086e462d419f684",
 };

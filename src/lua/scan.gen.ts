@@ -211,6 +211,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "c220dfec16f2a6311d94a08d83a684f8a70fe686",
-  keyLockingSha1: "09e80b152aa17066b71d8bdfb5f7382f11fef2ae",
+  sha1: "cfdc236052e0abf262c9b54a89ec9fceabab6fb8",
+  keyLockingSha1: "39e24da2249a3901a08ac48982354f346f1a19ec",
 };

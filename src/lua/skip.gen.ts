@@ -105,6 +105,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local q=p and JU(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "251e4b196b93cc700298e79f2ef7a410670767e3",
-  keyLockingSha1: "fb307eefc453c5f91a912d6288207e2b54ea5eee",
+  sha1: "fa1a86ebbf3cbf34c13c77044da2ce00b95efe4a",
+  keyLockingSha1: "64d9da3400583a4d1d533c1c690a4af25a5e3877",
 };

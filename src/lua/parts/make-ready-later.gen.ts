@@ -232,8 +232,9 @@ end
 AL(ae,string.sub(v.task.edges,af+1))
 v.task.edges=table.concat(ae)
 if ad then
-ac=y>0 and(string.match(v.text,'^j"(.*)"$')or ac)or nil
-v.text=ac and'j"'..ac..'"'or''
+local ag=y>0 and(string.match(v.text,'^j"(.*)"$')or ac)
+v.text=ag and'j"'..ag..'"'or''
+ac=ag
 end
 m(p,v,x,y,ac)
 elseif x and v.task.state==GC.waiting then
