@@ -8,7 +8,7 @@ import type { FlowQueue } from "./flow-tasks.ts";
 import type { FlowNode } from "./graph/flow-plan.ts";
 
 /**
- * Checks that no task has a group in strict order in a queue with partitions: those of a flow are where the flow is, other
+ * Checks that no task has a group in strict order in a divided queue: those of a flow are where the flow is, other
  * tasks of the group are where the group is. One request, if a task has a group in such a queue.
  * @throws {SluiceError} `invalid_argument`
  */
@@ -36,7 +36,7 @@ export async function checkGroups<Q>(
     if ((ofGroup ?? ofQueue) === "1")
       throw invalidArgument(
         `${path}.group`,
-        "is in strict order, which a flow keeps only in a queue without partitions",
+        "is in strict order, which a flow keeps only in a queue that is not divided",
       );
   }
 }
