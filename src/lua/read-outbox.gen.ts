@@ -74,6 +74,6 @@ end
 return f
 `;
   },
-  sha1: "44e37950e84b9df83b71432d6a1734c719c083de",
-  keyLockingSha1: "6fafa323ca6f3553537f3ddeee3b371e761a1f5d",
+  sha1: "e75ab0142262285fecbba7801dea5ceff6cfe9b3",
+  keyLockingSha1: "53bb042e620bb91d4fc6a2a542790b26d557e753",
 };
