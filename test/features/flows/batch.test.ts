@@ -29,7 +29,7 @@ async function ended(...ends: readonly ("complete" | "reject")[]) {
     }),
   );
   const root = await rows.get(`flow{${id}}`);
-  const called = await calls.get(tasks.completed as string);
+  const called = await calls.get(tasks["completed"] as string);
   const because = Object.keys(tasks).find((ref) => tasks[ref] === (called as { error?: unknown }).error);
   const payloads = begun.map(({ payload }) => payload);
   return { begun: payloads, states, because, root: root?.state, refs: Object.keys(tasks) };
