@@ -138,6 +138,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "890a3f3c66ddff64b77270419c37904a802b35c9",
-  keyLockingSha1: "882c7e9e275ff8529677c7632ad9f1df5812a780",
+  sha1: "e70703301be4dbe95b2b9bff1b48f7bcf979bccb",
+  keyLockingSha1: "f4700e3599d1b94d0da586b5948a5a4de0540706",
 };

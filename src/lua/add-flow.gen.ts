@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "ae7c7eb7d4f880902c08c54b832e09e5b73a9ff1",
-  keyLockingSha1: "7c86e5ab0ce44fa63e3f019f116334ac6eff8217",
+  sha1: "4ec4d8ec45d15418d9f5a464ff9ff30698ed504a",
+  keyLockingSha1: "a2a550d0d1da6f1a2a79078ef4bf76b52146826b",
 };

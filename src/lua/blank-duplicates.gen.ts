@@ -149,6 +149,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "824c42fbef74c4200c23d456d26d8ce1daf1b339",
-  keyLockingSha1: "f3d879ab00b3c5d926a1d5d626ff9c8547e47727",
+  sha1: "5ddc471078b5fc038f960778d5ec3d2d38eb9801",
+  keyLockingSha1: "aee4e6fd7434d41faa723d3d94885ce8d627b69e",
 };

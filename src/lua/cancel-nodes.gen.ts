@@ -156,6 +156,6 @@ end
 return r
 `;
   },
-  sha1: "aa24a4b41ebcd9dd849ddc7eaace5515283688ca",
-  keyLockingSha1: "2c7d189f1bc01de61022d6c807bf74333884930a",
+  sha1: "028b66cee5b648aaa0569991aded160aceff72bc",
+  keyLockingSha1: "b5744deab70b4f8cc4f564dcf5d00b5db3cd3835",
 };

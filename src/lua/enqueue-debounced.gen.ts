@@ -192,6 +192,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "2bbcf42d8bfaf40094764ce07f07bce07869c421",
-  keyLockingSha1: "5c4854b7e42865982845fd1edd87bd2f01ee52bb",
+  sha1: "3cb9c3f56aa2419a55cea59d785731732e6595d4",
+  keyLockingSha1: "c4642432546745cbddc084c894910e71667951db",
 };

@@ -134,6 +134,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "597052204134f73e797104b539db0cf370795a7d",
-  keyLockingSha1: "cee54a5518a1fa39599adca9ae0d85ba2fc570ce",
+  sha1: "4f2ededfd6848bcab879a0d79dd0de48c020ec67",
+  keyLockingSha1: "a1793ba2d28106f0df1b24747fd524ecd6622bf6",
 };

@@ -169,6 +169,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "0a9a36736884beb030e00472624ba5ec51703033",
-  keyLockingSha1: "99e84697a8428e340e1167476ebaa31938850cf4",
+  sha1: "c530b52fd59b54fcaa4c893935bcbc940a0d8af6",
+  keyLockingSha1: "c4265bac7300256ee1c4df6f67c019bbe878be2d",
 };

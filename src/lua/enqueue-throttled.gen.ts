@@ -138,6 +138,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "f9bbcee25fbc45f7ec882f34b9ce55eb8bcdcf26",
-  keyLockingSha1: "1e810bde3b321b70a15c2178ed4bf0dd6aa7aec9",
+  sha1: "52427c6d7cd38a00e25f30911fe3b359d864dc27",
+  keyLockingSha1: "72c8cb0f515ff5babb230acdf3451d65578f35d7",
 };

@@ -144,6 +144,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "452667bbf9186bf9a8dad17e169d72be0af72b59",
-  keyLockingSha1: "d23b051bcd533057c7115f2df943221c4d8fe9d7",
+  sha1: "589ed57db903921e5e22cbb7dc7a789abf4c044c",
+  keyLockingSha1: "1040d7a64047198ae0e40ef3551b20d0af0cb93b",
 };

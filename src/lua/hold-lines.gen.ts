@@ -125,6 +125,6 @@ and JU(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "bf63ce0161c687331325eaaf8b309cabe4032aa4",
-  keyLockingSha1: "1414b1bf5518adaddba5f31ee858845452797166",
+  sha1: "e102d8bba7ec9a7d198ea31407fa916ba7fa7c53",
+  keyLockingSha1: "2f740ec3baa9ae1683fa49b85fb129ec2848c14c",
 };

@@ -110,6 +110,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "9253489ae0eaf8153d43cd94e59380077308345f",
-  keyLockingSha1: "82a1b0ff41d042438288ee9d16e2c7e222591054",
+  sha1: "41146899bb0f9d7d029c376eb49410e2c1f2ef93",
+  keyLockingSha1: "d1682534c3a0560cc5903c7f2f35911f4edffb5e",
 };

@@ -163,6 +163,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "2c8147fb0b0f002453f7d8f1f15f4249e0c670ba",
-  keyLockingSha1: "1221702279cfba32c47b26d3d40b851dab73b205",
+  sha1: "5bda77f637c97ecf60525ce657e850ba273c5859",
+  keyLockingSha1: "c871024d7e8309e1f680f351a97a4c2516508313",
 };

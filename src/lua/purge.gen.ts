@@ -241,6 +241,6 @@ end
 return aa or v
 `;
   },
-  sha1: "36f313f9f5acfddfbdd39ac3881db238f26c562d",
-  keyLockingSha1: "480d55fa1188da29e1e1640c28c8545b10e33e98",
+  sha1: "abbed35f92733d0ba0128b7a96c50b6c9497eb33",
+  keyLockingSha1: "ac23e442c193a8bd688625e50bd076a73076e62f",
 };

@@ -75,6 +75,6 @@ end
 return g
 `;
   },
-  sha1: "7dd5e07089f204f0d017e377aaf699ee625c668c",
-  keyLockingSha1: "835bce91e50e559aae6f7c7330d20308c151068c",
+  sha1: "150fdfbb9401c0a80e3c648dc59919439f545073",
+  keyLockingSha1: "4ce1e33b4676a493db402c8ba55233543f1589b0",
 };

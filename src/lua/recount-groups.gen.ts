@@ -153,6 +153,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "45b2a57a2adbbd7f863e02b6a37629457c362bdf",
-  keyLockingSha1: "88d23a45b72ca4d7cbec64ea8379550b6e2249b3",
+  sha1: "809e0431c0f68d84bff113737916a1f4236513c2",
+  keyLockingSha1: "2daafc5d5a6b5a8d1dfb306112e8e52d6b1d1523",
 };

@@ -194,6 +194,6 @@ end
 return am
 `;
   },
-  sha1: "ff6590b651d3d673cffece3fe2441ede7085084e",
-  keyLockingSha1: "8d3bc2c34016270e17abc560627d7bfb399a3d6a",
+  sha1: "9ec891a709dca31e0a3780fa7a662a8a82506c21",
+  keyLockingSha1: "d7c506d4c97bb5f1a3eba469986709ab02c36a28",
 };

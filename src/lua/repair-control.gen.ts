@@ -135,6 +135,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "fa8e2666f3e275adca87d943d753f0fa400da858",
-  keyLockingSha1: "763fb55bb07d4b6dbaa46c69fab77754256cff2c",
+  sha1: "24bd6031fea2e973b04113e9163a8b467d203b33",
+  keyLockingSha1: "96426be3a5b4c23cc6d96175e4a4c5f681cb00ef",
 };

@@ -211,6 +211,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "25d00414ecd071ce46f955b52d01be409894b48c",
-  keyLockingSha1: "ebc839ebb5877470669f818596e318ffeee14daf",
+  sha1: "8c61392294c82ea3e775375d39bd0ad91d54a9c5",
+  keyLockingSha1: "8c2ff461067106af096903ce3e5d1f357c156e91",
 };

@@ -2,10 +2,12 @@
 import { invalidArgument } from "../../errors.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { type AddedNodes, edgesText } from "../../kernel/linked/flow-layout.ts";
+import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
 import { all } from "../../kernel/maybe-promise.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import { DEFAULT_PREFIX } from "../../kernel/names/keys.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
+import { onlyOptions } from "../../kernel/options/validation.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { Adds, Item } from "../../kernel/store.ts";
 import type { Values } from "../../kernel/values/values.ts";
@@ -22,6 +24,11 @@ export interface FlowQueue {
   readonly defaults: TaskDefaults;
   readonly schema: Parameters<typeof checkAndEncode>[0];
 }
+
+/** Options of a task in a flow. Its id derives from that of the flow. `at` has an error of its own. */
+const FLOW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS].filter(
+  (option) => !["id", "unique", "dedup", "again"].includes(option),
+);
 
 /** What is needed of the queue of a task. @param path of the queue, for errors */
 export type QueueOf<Q> = (queue: Q, path: string) => FlowQueue;
@@ -99,6 +106,7 @@ export async function recordsOf<Q>(
     const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
     const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
     const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
+    for (const [i, task] of tasks.entries()) onlyOptions(task, FLOW_TASK_OPTIONS, at(i));
     const texts = await all(tasks, (task, i) =>
       checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload),
     );
