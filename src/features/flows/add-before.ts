@@ -18,6 +18,7 @@ import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { Adds } from "../../kernel/store.ts";
 import { readReceipt } from "../../kernel/names/receipt.ts";
+import { checkGroups } from "./check-groups.ts";
 import { cancelsText, type NodesOfShard, writeNodes } from "./flow-nodes.ts";
 import { addedNodes, type QueueOf, queuesOf, recordsOf, shardsOf, targetsOf, wakeAll } from "./flow-tasks.ts";
 import { ADDED_ROOT, frontOf, refOf } from "./front-of.ts";
@@ -78,6 +79,7 @@ export async function addBefore<Q>(
   const places = queues.map((queue) => (queue ? (shards.get(queue) as Shard).name : front.shard));
   const numberFor = (node: number) => root + String(node);
   const records = await recordsOf(nodes, queues, (node) => nodeId(flow, numberFor(node)), []);
+  await checkGroups(nodes, queues, shards, { signal });
   const token = newToken();
   const plan = { nodes: added, edges };
   const { cancelsAt } = known;
