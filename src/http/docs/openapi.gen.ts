@@ -10606,7 +10606,7 @@ export const openapi: OpenApiDocument = {
                 },
                 "because": {
                   "type": "string",
-                  "description": "With the reason `dependency_failed`: the ref of the task that failed."
+                  "description": "With the reason `dependency_failed`: the ref of the nearest task before it that did not complete."
                 },
                 "after": {
                   "type": "array",
