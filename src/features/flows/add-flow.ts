@@ -12,10 +12,10 @@ import type { Shard } from "../../kernel/shard.ts";
 import { cancelsText, writeNodes } from "./flow-nodes.ts";
 import {
   addedNodes,
+  checkTasks,
   type FlowQueue,
   queuesOf,
   type QueueOf,
-  recordsOf,
   shardsOf,
   targetsOf,
   wakeAll,
@@ -77,6 +77,7 @@ export async function addPlan<Q>(
   const queues = queuesOf(nodes, queueOf);
   const first = queues.find((queue) => queue !== undefined);
   if (!first) throw invalidArgument("tasks", "must have at least one task");
+  const recordsOf = await checkTasks(nodes, queues);
   const homeQueue = first.store.queue;
   const derived = key === undefined ? newTaskId() : await derivedName("flow", homeQueue.name, key);
   const flow = `${id ?? derived}@${homeQueue.name}`;
@@ -88,7 +89,7 @@ export async function addPlan<Q>(
   const places = queues.map((queue) => (queue ? shardOf(queue) : homeShard).name);
   const contents: Content[] = [];
   const number = (node: number) => String(node);
-  const records = await recordsOf(nodes, queues, (node) => nodeId(flow, number(node)), contents);
+  const records = await recordsOf((node) => nodeId(flow, number(node)), contents);
   const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
   const home = homeShard.name;
   const cancelsAt = onFailure === "cancel" ? home : undefined;
