@@ -17,6 +17,10 @@ from typing import Any, Union
 from records import SluiceError
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
+LAYERS = ("order", "flows")
+"""The folders whose files change what the others declare. Only some scripts have them: the linked edition."""
+LINKED = (*LAYERS, "operate", "repair", "debounce")
+"""The folders whose scripts have the layers."""
 KEYS = re.compile(r"^local (\w+) = KEYS\[\d+\]", re.MULTILINE)
 TRIES = 4
 
@@ -40,14 +44,14 @@ class Script:
     def __init__(self, name: str, folder: Path):
         script = _lua(folder, name)
         # Lua allows a function 200 locals, so the script is one of its own.
-        self.text = _needed(_words(script), folder) + f"return (function()\n{script}\nend)()\n"
+        parts = _shared(folder, name.split("/")[0] in LINKED)
+        self.text = _needed(_words(script), parts) + f"return (function()\n{script}\nend)()\n"
         self.sha = hashlib.sha1(self.text.encode()).hexdigest()
         self.keys: list[str] = [name.replace("_", "-") for name in KEYS.findall(script)]
 
 
-def _needed(words: set[str], folder: Path) -> str:
-    """The locals of the shared files that these words name, and those that they use, each behind those."""
-    parts = _shared(folder)
+def _needed(words: set[str], parts: dict[str, str]) -> str:
+    """The shared locals that these words name, and those that they use, each behind those."""
     needed: dict[str, None] = {}
 
     def add(words: set[str], around: frozenset[str] = frozenset()) -> None:
@@ -60,9 +64,10 @@ def _needed(words: set[str], folder: Path) -> str:
 
 
 @functools.lru_cache
-def _shared(folder: Path) -> dict[str, str]:
+def _shared(folder: Path, linked: bool) -> dict[str, str]:
     """The shared locals by name: those of all files that are no scripts, which name keys."""
-    files = [path.read_text("utf-8") for path in sorted(folder.glob("*/*.lua"))]
+    paths = sorted(path for path in folder.glob("*/*.lua") if linked or path.parent.name not in LAYERS)
+    files = [path.read_text("utf-8") for path in paths]
     shared = "\n".join(text for text in files if not KEYS.search(text))
     parts: dict[str, str] = {}
     for part in re.split(r"^(?=local\b)", shared, flags=re.MULTILINE)[1:]:

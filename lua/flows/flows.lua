@@ -260,7 +260,7 @@ local flows = (function()
         if now then
           count[was] = count[was] - 1
           count[now] = (count[now] or 0) + 1
-          if not because then
+          if one.outcome == 'failed' and not because then
             because = one.because
           end
           append(pieces, { place = place, now = now })
@@ -278,6 +278,12 @@ local flows = (function()
         end
         append(parts, string.sub(node.task.edges, last + 1))
         node.task.edges = table.concat(parts)
+        if is_join then
+          -- It ends with the last one, and names the first one that failed.
+          local first = failed > 0 and (string.match(node.text, '^j"(.*)"$') or because)
+          node.text = first and 'j"' .. first .. '"' or ''
+          because = first
+        end
         follow_edges(plan, node, open, failed, because)
       elseif open and node.task.state == STATE.waiting then
         local is_closed = tonumber(open) == 0 or (tonumber(failed) > 0 and node.task.node_kind ~= 'j')

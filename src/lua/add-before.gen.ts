@@ -138,6 +138,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "890a3f3c66ddff64b77270419c37904a802b35c9",
-  keyLockingSha1: "882c7e9e275ff8529677c7632ad9f1df5812a780",
+  sha1: "f0499f67426d41cdc2ea2f2c232d84b0e929f895",
+  keyLockingSha1: "dcff92d13dd0f2b9dbcfbcf0cbab819da06a1a0c",
 };

@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "ae7c7eb7d4f880902c08c54b832e09e5b73a9ff1",
-  keyLockingSha1: "7c86e5ab0ce44fa63e3f019f116334ac6eff8217",
+  sha1: "36ecf9a64ef7b01f350a9ab4fb73bf4837e6c7da",
+  keyLockingSha1: "8ae2dd1c973f47076fd9662a9104a3407435133a",
 };

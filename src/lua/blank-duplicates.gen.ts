@@ -149,6 +149,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "824c42fbef74c4200c23d456d26d8ce1daf1b339",
-  keyLockingSha1: "f3d879ab00b3c5d926a1d5d626ff9c8547e47727",
+  sha1: "ac07675d9b9330cfb786917c736c53d0acb6978b",
+  keyLockingSha1: "087a6de31169715af1e75583714f3843c333b347",
 };

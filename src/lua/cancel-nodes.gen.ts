@@ -156,6 +156,6 @@ end
 return r
 `;
   },
-  sha1: "aa24a4b41ebcd9dd849ddc7eaace5515283688ca",
-  keyLockingSha1: "2c7d189f1bc01de61022d6c807bf74333884930a",
+  sha1: "d5d2f2c8001827bc4f6c0690614415fa0847e9e0",
+  keyLockingSha1: "1990a6e322bae834d48ba315d02513aea9029c10",
 };

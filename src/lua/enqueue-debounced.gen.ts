@@ -192,6 +192,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "2bbcf42d8bfaf40094764ce07f07bce07869c421",
-  keyLockingSha1: "5c4854b7e42865982845fd1edd87bd2f01ee52bb",
+  sha1: "993baf3813a6273804a160c535789d3eae80597a",
+  keyLockingSha1: "f2427e9b3bb401d290b528a94276594e101791c7",
 };

@@ -134,6 +134,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "597052204134f73e797104b539db0cf370795a7d",
-  keyLockingSha1: "cee54a5518a1fa39599adca9ae0d85ba2fc570ce",
+  sha1: "9a3bb330e30a9cc06906099ab28482f89907bd87",
+  keyLockingSha1: "a7e8da5804dfd9caf1c49bf7e6859655fb6e7031",
 };

@@ -169,6 +169,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "0a9a36736884beb030e00472624ba5ec51703033",
-  keyLockingSha1: "99e84697a8428e340e1167476ebaa31938850cf4",
+  sha1: "803eb25387bfa51e3638ef7c2ab9906175e8ecf8",
+  keyLockingSha1: "245921c670d66ac3af4689f73539a35dcb7a6665",
 };

@@ -138,6 +138,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "f9bbcee25fbc45f7ec882f34b9ce55eb8bcdcf26",
-  keyLockingSha1: "1e810bde3b321b70a15c2178ed4bf0dd6aa7aec9",
+  sha1: "2988517a5cbcb636bf22a29640549ca3d7302205",
+  keyLockingSha1: "801c4bb6c754752f64b93758ce7644e9399fc36f",
 };

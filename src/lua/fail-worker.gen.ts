@@ -144,6 +144,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "452667bbf9186bf9a8dad17e169d72be0af72b59",
-  keyLockingSha1: "d23b051bcd533057c7115f2df943221c4d8fe9d7",
+  sha1: "6e64d9612139686fcdf518c3c28eb98c0ba73674",
+  keyLockingSha1: "180fe7e8aebcdc89837ab2aad56a9f82025e0ad7",
 };

@@ -125,6 +125,6 @@ and JU(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "bf63ce0161c687331325eaaf8b309cabe4032aa4",
-  keyLockingSha1: "1414b1bf5518adaddba5f31ee858845452797166",
+  sha1: "2d79b15e3b0b49bd0d04874e328ac3f4874658ed",
+  keyLockingSha1: "0384b90cb75b90b4ad705a72c636223c1e30c10c",
 };

@@ -110,6 +110,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "9253489ae0eaf8153d43cd94e59380077308345f",
-  keyLockingSha1: "82a1b0ff41d042438288ee9d16e2c7e222591054",
+  sha1: "98c69b6777d5bab52cb71bd30b0b9e04ef9775dd",
+  keyLockingSha1: "a67d800f4b7b39a6a2aa84df92b0f8ccf864ddae",
 };

@@ -163,6 +163,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "2c8147fb0b0f002453f7d8f1f15f4249e0c670ba",
-  keyLockingSha1: "1221702279cfba32c47b26d3d40b851dab73b205",
+  sha1: "6d72a34b695b03ea1b071f1bd6d73651e75c7a09",
+  keyLockingSha1: "9365955ceaf8caee4b431ee0deb2d7cdfe5a034d",
 };

@@ -241,6 +241,6 @@ end
 return aa or v
 `;
   },
-  sha1: "36f313f9f5acfddfbdd39ac3881db238f26c562d",
-  keyLockingSha1: "480d55fa1188da29e1e1640c28c8545b10e33e98",
+  sha1: "a82a213ae8c8a80214892691d5dadd5cd99255f9",
+  keyLockingSha1: "ff8df1076b6f0ef6dd44b621586c9274e53966d2",
 };

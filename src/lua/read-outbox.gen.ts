@@ -74,6 +74,6 @@ end
 return f
 `;
   },
-  sha1: "44e37950e84b9df83b71432d6a1734c719c083de",
-  keyLockingSha1: "6fafa323ca6f3553537f3ddeee3b371e761a1f5d",
+  sha1: "d7eea10f3f86f574b0d2c7dc46d431a0820a7477",
+  keyLockingSha1: "2fa11acb0f1701bae4e1e64f60cf78363e6309d0",
 };

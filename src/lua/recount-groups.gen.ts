@@ -153,6 +153,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "45b2a57a2adbbd7f863e02b6a37629457c362bdf",
-  keyLockingSha1: "88d23a45b72ca4d7cbec64ea8379550b6e2249b3",
+  sha1: "0cf983c8d9704db97b6929747b564b226d541cbd",
+  keyLockingSha1: "d03f1726cfc16384fd2199466bfb58028e8e6200",
 };

@@ -194,6 +194,6 @@ end
 return am
 `;
   },
-  sha1: "ff6590b651d3d673cffece3fe2441ede7085084e",
-  keyLockingSha1: "8d3bc2c34016270e17abc560627d7bfb399a3d6a",
+  sha1: "ebbf6d82ad79c8b2169eb84053ab91c670f26833",
+  keyLockingSha1: "41ac699ca1453a906537e918dcceb6a1fc54dceb",
 };

@@ -135,6 +135,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "fa8e2666f3e275adca87d943d753f0fa400da858",
-  keyLockingSha1: "763fb55bb07d4b6dbaa46c69fab77754256cff2c",
+  sha1: "18bf7ecc79300dabe27382531799b6a154e384ed",
+  keyLockingSha1: "44cd7cc9bec334d4336bb8779086e462d419f684",
 };

@@ -211,6 +211,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "25d00414ecd071ce46f955b52d01be409894b48c",
-  keyLockingSha1: "ebc839ebb5877470669f818596e318ffeee14daf",
+  sha1: "cfdc236052e0abf262c9b54a89ec9fceabab6fb8",
+  keyLockingSha1: "39e24da2249a3901a08ac48982354f346f1a19ec",
 };

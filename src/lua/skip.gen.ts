@@ -105,6 +105,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local q=p and JU(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "129a7a00b7b447aef11f96a987f3fb2b4c31beed",
-  keyLockingSha1: "cc4d225f1f3e05ea172b591e29140eb3675abe3b",
+  sha1: "fa1a86ebbf3cbf34c13c77044da2ce00b95efe4a",
+  keyLockingSha1: "64d9da3400583a4d1d533c1c690a4af25a5e3877",
 };

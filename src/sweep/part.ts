@@ -1,7 +1,6 @@
 /** What a feature does in a sweep, beside the sweep of each queue. */
 import type { Shard } from "../kernel/shard.ts";
 import type { Command, Transport } from "../kernel/transport.ts";
-import type { CheckedWaker } from "../features/waking/index.ts";
 import type { RegisteredShard, RegistryPage } from "./registry.ts";
 import type { SweepOptions } from "./types.ts";
 
@@ -40,8 +39,9 @@ export interface CurrentSweep {
   readonly begunAt: number;
   /** When to stop, on the same clock. */
   readonly deadline: number;
-  readonly waker: CheckedWaker | undefined;
   readonly isWanted: (name: string) => boolean;
+  /** How long a wake of the queue's consumer counts, ms, as the scripts take it; empty if it is not woken. */
+  readonly wakeWindow: (queue: string) => string;
   readonly shardOf: (name: string) => Shard;
   /** Queues that could not be swept completely, and the code of the error. */
   readonly failed: Map<string, string>;

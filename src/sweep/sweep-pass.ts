@@ -36,7 +36,7 @@ export class SweepPass implements CurrentSweep {
   readonly limit: number;
   readonly begunAt = performance.now();
   readonly deadline: number;
-  readonly waker: CheckedWaker | undefined;
+  readonly #waker: CheckedWaker | undefined;
   readonly failed = new Map<string, string>();
   readonly failedParts = new Map<string, string>();
   readonly marked = new Set<string>();
@@ -61,7 +61,7 @@ export class SweepPass implements CurrentSweep {
     this.only = only;
     this.deadline = deadline;
     this.limit = wholeNumber(options.limit ?? 1_000, "limit", 1, 10_000);
-    this.waker = options.wake && new CheckedWaker(options.wake);
+    this.#waker = options.wake && new CheckedWaker(options.wake);
     this.#parts = parts.map((part) => part(this));
   }
 
@@ -106,7 +106,7 @@ export class SweepPass implements CurrentSweep {
 
   /** Wakes a consumer of each queue that needs one, and arranges wakes and sweeps for what is due later. */
   async end(): Promise<void> {
-    const { waker } = this;
+    const waker = this.#waker;
     if (!waker) return;
     await Promise.all([
       ...Array.from(this.toWake, (queue) => waker.wake(queue)),
@@ -149,12 +149,14 @@ export class SweepPass implements CurrentSweep {
     }
   }
 
+  readonly wakeWindow = (queue: string) => this.#waker?.window(queue) ?? "";
+
   /** Sweeps queues by so many calls each, in one request. @returns those that have work left */
   async #sweepOnce(names: readonly string[], callsEach: number): Promise<string[]> {
     const limit = String(Math.min(this.limit, MAX_PER_CALL));
     const calls = names.flatMap((name) => {
-      const wake = this.waker?.window(queueOf(name)) ?? "";
-      const ahead = this.waker?.looksAhead(queueOf(name)) ? "1" : "";
+      const wake = this.wakeWindow(queueOf(name));
+      const ahead = this.#waker?.looksAhead(queueOf(name)) ? "1" : "";
       const call = this.shardOf(name).call(sweepScript, { limit, wake, ahead });
       return Array.from({ length: callsEach }, () => call);
     });

@@ -41,7 +41,7 @@ const FEATURES: readonly Feature[] = [
     own: ["features/waking"],
     // Not `wake`, an argument of scripts that any caller may leave empty.
     words: /[wW]aker|[wW]aking/,
-    most: 6,
+    most: 4,
   },
 ];
 

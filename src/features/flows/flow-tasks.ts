@@ -2,8 +2,10 @@
 import { invalidArgument } from "../../errors.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { type AddedNodes, edgesText } from "../../kernel/linked/flow-layout.ts";
+import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
 import { all } from "../../kernel/maybe-promise.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
+import { onlyOptions } from "../../kernel/options/validation.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { AddBatch, Adds, Item } from "../../kernel/store.ts";
 import type { Values } from "../../kernel/values/values.ts";
@@ -20,6 +22,11 @@ export interface FlowQueue {
   readonly defaults: TaskDefaults;
   readonly schema: Parameters<typeof checkAndEncode>[0];
 }
+
+/** Options of a task in a flow. Its id derives from that of the flow. `at` has an error of its own. */
+const FLOW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS].filter(
+  (option) => !["id", "unique", "dedup", "again"].includes(option),
+);
 
 /** What is needed of the queue of a task. @param path of the queue, for errors */
 export type QueueOf<Q> = (queue: Q, path: string) => FlowQueue;
@@ -95,6 +102,7 @@ export async function checkTasks<Q>(
     const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
     const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
     const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
+    for (const [i, task] of tasks.entries()) onlyOptions(task, FLOW_TASK_OPTIONS, at(i));
     const texts = await all(tasks, (task, i) =>
       checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload),
     );

@@ -11,7 +11,7 @@ export const flowsPart: SweepPart = (sweep) => ({
     const { transport, options, failedParts } = sweep;
     const { prefix, signal, now } = options;
     const released = {
-      wakeWindow: (queue: string) => sweep.waker?.window(queue) ?? "",
+      wakeWindow: (queue: string) => sweep.wakeWindow(queue),
       ready: (queue: string) => sweep.toWake.add(queue),
     };
     for (const { name, at } of notedNodes(reminders)) {

@@ -90,7 +90,7 @@ async function keepQueues(
     try {
       // Redis has lost the change that put them there. The count of a marker matters only while there is no map.
       if (marks[i]?.().includes(null) && maps[i] != null) await renameKeys(queue, 2);
-      const wake = sweep.waker?.window(name) ?? "";
+      const wake = sweep.wakeWindow(name);
       const onWake = () => sweep.toWake.add(name);
       const kept = await keepPartitions(
         queue,

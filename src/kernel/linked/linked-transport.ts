@@ -75,7 +75,7 @@ const BLOCKED = 4_503_599_627_370_495;
 const OF_FLOW = "2;";
 
 /** The id of a task of a flow. */
-const NODE = /^\d+\{.+@.+\}$/;
+const NODE = /^\w+\{.+@.+\}$/;
 
 /**
  * The outcomes of commands as queues read them. A settle or a cancel may have left something to be notified to other

@@ -213,7 +213,7 @@ local ak=g[ah.outcome][aj]
 if ak then
 aa[aj]=aa[aj]-1
 aa[ak]=(aa[ak]or 0)+1
-if not ac then
+if ah.outcome=='failed'and not ac then
 ac=ah.because
 end
 AL(ab,{place=ai,now=ak})
@@ -231,6 +231,11 @@ af=ak.place
 end
 AL(ae,string.sub(v.task.edges,af+1))
 v.task.edges=table.concat(ae)
+if ad then
+local ag=y>0 and(string.match(v.text,'^j"(.*)"$')or ac)
+v.text=ag and'j"'..ag..'"'or''
+ac=ag
+end
 m(p,v,x,y,ac)
 elseif x and v.task.state==GC.waiting then
 local ad=tonumber(x)==0 or(tonumber(y)>0 and v.task.node_kind~='j')

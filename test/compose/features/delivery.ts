@@ -101,7 +101,7 @@ export const rate: Feature = () => {
   };
 };
 
-/** A handler that is told to come back later pauses the queue: no other task is delivered meanwhile. */
+/** A handler whose receiver asks to come back later pauses the queue: no other task is delivered meanwhile. */
 export const pause: Feature = () => {
   const done: string[] = [];
   return {

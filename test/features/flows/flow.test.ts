@@ -39,6 +39,14 @@ describe("flow", () => {
     expect(await flow(items, { id: "import-7" })).toEqual({ ...first, created: false });
   });
 
+  test.for(["dealy", "id", "dedup", "unique", "debounce"])(
+    "refuses the option %s of a task",
+    async (option) => {
+      const item = { ref: "a", queue: emails(), payload: { to: "a" }, [option]: 1 };
+      await expect(flow(item)).rejects.toThrow(`tasks[0].${option} is an unknown option`);
+    },
+  );
+
   test("takes payloads of the queue's type only", () => {
     const call = () => [
       // @ts-expect-error: the queue takes an address

@@ -135,6 +135,35 @@ describe("a report of a flow", () => {
     expect(await flows.get("g@one")).toBe(null);
   });
 
+  test("names the task that failed, though another one completed with it, or last", async () => {
+    const { id } = await add([
+      { ref: "in", flow: [task("x"), task("y")] },
+      task("late", "in"),
+      task("a"),
+      task("b"),
+      task("c", ["a", "b"]),
+    ]);
+    const all = await queue("one").dequeue({ max: 4 });
+    const end = (...refs: string[]) =>
+      Promise.all(
+        all
+          .filter(({ payload }) => refs.includes(payload as string))
+          .map((one) => ("xb".includes(one.payload as string) ? one.reject() : one.complete())),
+      );
+    await end("a", "b");
+    await end("x");
+    await end("y");
+    const report = await flows.get(id);
+    const because = report?.nodes.flatMap((node) => (node.because ? [[node.ref, node.because]] : []));
+    expect(because).toEqual(
+      expect.arrayContaining([
+        ["c", "b"],
+        ["in", "in/x"],
+        ["late", "in/x"],
+      ]),
+    );
+  });
+
   test("is refused for what is no id of a flow", async () => {
     await expect(flows.get("f")).rejects.toMatchObject({ code: "invalid_argument" });
   });
