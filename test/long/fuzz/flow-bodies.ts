@@ -9,6 +9,8 @@ const CALLBACKS = ["completed", "failed", "ended"];
 
 /** A flow, or a batch: what has no callbacks is a flow, whose items all have refs. */
 export function consistentFlow(body: Fields, task: (fields: Fields) => void): void {
+  // Ids of tasks may have more characters.
+  if (body["id"] !== undefined && !/^[\w.-]{1,64}$/.test(body["id"] as string)) body["id"] = "m";
   const callbacks = CALLBACKS.map((name) => body[name]).filter(isObject);
   if (callbacks.length === 0) for (const [i, item] of list(body["tasks"]).entries()) item["ref"] ??= `r${i}`;
   for (const callback of callbacks) task(callback);

@@ -106,8 +106,8 @@ function getsPartitions({ route, body }: Plan): boolean {
   return route.operationId === "declareQueue" && Object.hasOwn(body as object, "partitions");
 }
 
-/** In a queue with partitions, a task's id must say where its dedup key is. */
-const MISPLACED = /must have the id of the task in braces.*in a queue with partitions/;
+/** In a queue with partitions, a task's id and its key must be in one place. */
+const MISPLACED = /must have (?:the id of the task in braces.*|\{.*\} in it: )in a queue with partitions/;
 
 /**
  * The answer to a valid request, if it is as the document says.
