@@ -177,6 +177,11 @@ local flows = (function()
     return task.state == STATE.completed or task.state == STATE.rejected or task.state == STATE.deleted
   end
 
+  -- The error of a node that falls: the id of the task that failed.
+  local function named(because)
+    return 'j"' .. because .. '"'
+  end
+
   -- Lets a node follow its edges: it gets ready, ends, falls, or is blocked again.
   -- because: the id of the task that the node falls with.
   local function follow_edges(plan, node, open, failed, because)
@@ -210,7 +215,7 @@ local flows = (function()
         end_task(plan, id, task, '', 'rejected', 'cancelled')
         return
       elseif failed > 0 then
-        end_task(plan, id, task, because and 'j"' .. because .. '"' or '', 'rejected', 'dependency_failed')
+        end_task(plan, id, task, because and named(because) or '', 'rejected', 'dependency_failed')
         return
       elseif task.node_kind then
         end_task(plan, id, task, '', 'completed', '')
@@ -248,7 +253,8 @@ local flows = (function()
     for _, node in ipairs(all) do
       local changes = node.changes
       local open, failed, from = string.match(node.task.edges or '', '^(%d+),(%d+),()')
-      local count, pieces, because = { c = 0, e = 0, r = 0, f = 0, m = 0, x = 0 }, {}, nil
+      local count, pieces, failure = { c = 0, e = 0, r = 0, f = 0, m = 0, x = 0 }, {}, nil
+      local is_join = node.task.node_kind == 'j'
       table.sort(changes, function(one, other)
         return one.edge < other.edge
       end)
@@ -260,14 +266,22 @@ local flows = (function()
         if now then
           count[was] = count[was] - 1
           count[now] = (count[now] or 0) + 1
-          if one.outcome == 'failed' and not because then
-            because = one.because
+          if now == 'f' or (is_join and now == 'x') then
+            if not failure then
+              failure = one.because
+            end
+          elseif node.text == named(one.because) then
+            node.text, node.task.because = '', one.because
           end
           append(pieces, { place = place, now = now })
         end
       end
       if pieces[1] then
-        local is_join = node.task.node_kind == 'j'
+        -- A join ends later than the task that failed: its record names that task meanwhile.
+        local because = string.match(node.text, '^j"(.*)"$') or failure
+        if because then
+          node.text = named(because)
+        end
         open = tonumber(open) + count.c + count.e + count.r
         failed = tonumber(failed) + count.f + count.m + (is_join and count.x or 0)
         local parts = { int(open), ',', int(failed), ',' }
@@ -278,12 +292,6 @@ local flows = (function()
         end
         append(parts, string.sub(node.task.edges, last + 1))
         node.task.edges = table.concat(parts)
-        if is_join then
-          -- It ends with the last one, and names the first one that failed.
-          local first = failed > 0 and (string.match(node.text, '^j"(.*)"$') or because)
-          node.text = first and 'j"' .. first .. '"' or ''
-          because = first
-        end
         follow_edges(plan, node, open, failed, because)
       elseif open and node.task.state == STATE.waiting then
         local is_closed = tonumber(open) == 0 or (tonumber(failed) > 0 and node.task.node_kind ~= 'j')

@@ -53,7 +53,7 @@ while done < #ids and bytes < tonumber(max_bytes) do
     end
     bytes = bytes + #(record or '')
     append(reply, own[i], state)
-    append(reply, task.reason or '', values == '1' and text or string.match(text, '^j"(%d+{.*)"$') or '')
+    append(reply, task.reason or '', values == '1' and text or string.match(text, '^j"(%w+{.*)"$') or '')
     reply[#reply + 1] = task.node_kind
         and table.concat(
           { task.enqueued_at, task.ended_at or '', task.cancelled or '', task.cancels_at or '' },

@@ -138,6 +138,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "f0499f67426d41cdc2ea2f2c232d84b0e929f895",
-  keyLockingSha1: "dcff92d13dd0f2b9dbcfbcf0cbab819da06a1a0c",
+  sha1: "e70703301be4dbe95b2b9bff1b48f7bcf979bccb",
+  keyLockingSha1: "f4700e3599d1b94d0da586b5948a5a4de0540706",
 };

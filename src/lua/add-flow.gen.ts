@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "36ecf9a64ef7b01f350a9ab4fb73bf4837e6c7da",
-  keyLockingSha1: "8ae2dd1c973f47076fd9662a9104a3407435133a",
+  sha1: "4ec4d8ec45d15418d9f5a464ff9ff30698ed504a",
+  keyLockingSha1: "a2a550d0d1da6f1a2a79078ef4bf76b52146826b",
 };

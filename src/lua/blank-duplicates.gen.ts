@@ -149,6 +149,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "ac07675d9b9330cfb786917c736c53d0acb6978b",
-  keyLockingSha1: "087a6de31169715af1e75583714f3843c333b347",
+  sha1: "5ddc471078b5fc038f960778d5ec3d2d38eb9801",
+  keyLockingSha1: "aee4e6fd7434d41faa723d3d94885ce8d627b69e",
 };

@@ -156,6 +156,6 @@ end
 return r
 `;
   },
-  sha1: "d5d2f2c8001827bc4f6c0690614415fa0847e9e0",
-  keyLockingSha1: "1990a6e322bae834d48ba315d02513aea9029c10",
+  sha1: "028b66cee5b648aaa0569991aded160aceff72bc",
+  keyLockingSha1: "b5744deab70b4f8cc4f564dcf5d00b5db3cd3835",
 };

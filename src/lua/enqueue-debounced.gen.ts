@@ -192,6 +192,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "993baf3813a6273804a160c535789d3eae80597a",
-  keyLockingSha1: "f2427e9b3bb401d290b528a94276594e101791c7",
+  sha1: "3cb9c3f56aa2419a55cea59d785731732e6595d4",
+  keyLockingSha1: "c4642432546745cbddc084c894910e71667951db",
 };

@@ -134,6 +134,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "9a3bb330e30a9cc06906099ab28482f89907bd87",
-  keyLockingSha1: "a7e8da5804dfd9caf1c49bf7e6859655fb6e7031",
+  sha1: "4f2ededfd6848bcab879a0d79dd0de48c020ec67",
+  keyLockingSha1: "a1793ba2d28106f0df1b24747fd524ecd6622bf6",
 };

@@ -169,6 +169,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "803eb25387bfa51e3638ef7c2ab9906175e8ecf8",
-  keyLockingSha1: "245921c670d66ac3af4689f73539a35dcb7a6665",
+  sha1: "c530b52fd59b54fcaa4c893935bcbc940a0d8af6",
+  keyLockingSha1: "c4265bac7300256ee1c4df6f67c019bbe878be2d",
 };

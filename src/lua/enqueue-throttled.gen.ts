@@ -138,6 +138,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "2988517a5cbcb636bf22a29640549ca3d7302205",
-  keyLockingSha1: "801c4bb6c754752f64b93758ce7644e9399fc36f",
+  sha1: "52427c6d7cd38a00e25f30911fe3b359d864dc27",
+  keyLockingSha1: "72c8cb0f515ff5babb230acdf3451d65578f35d7",
 };

@@ -144,6 +144,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "6e64d9612139686fcdf518c3c28eb98c0ba73674",
-  keyLockingSha1: "180fe7e8aebcdc89837ab2aad56a9f82025e0ad7",
+  sha1: "589ed57db903921e5e22cbb7dc7a789abf4c044c",
+  keyLockingSha1: "1040d7a64047198ae0e40ef3551b20d0af0cb93b",
 };

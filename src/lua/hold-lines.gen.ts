@@ -125,6 +125,6 @@ and JU(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "2d79b15e3b0b49bd0d04874e328ac3f4874658ed",
-  keyLockingSha1: "0384b90cb75b90b4ad705a72c636223c1e30c10c",
+  sha1: "e102d8bba7ec9a7d198ea31407fa916ba7fa7c53",
+  keyLockingSha1: "2f740ec3baa9ae1683fa49b85fb129ec2848c14c",
 };

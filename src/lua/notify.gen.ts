@@ -110,6 +110,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "98c69b6777d5bab52cb71bd30b0b9e04ef9775dd",
-  keyLockingSha1: "a67d800f4b7b39a6a2aa84df92b0f8ccf864ddae",
+  sha1: "41146899bb0f9d7d029c376eb49410e2c1f2ef93",
+  keyLockingSha1: "d1682534c3a0560cc5903c7f2f35911f4edffb5e",
 };

@@ -163,6 +163,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "6d72a34b695b03ea1b071f1bd6d73651e75c7a09",
-  keyLockingSha1: "9365955ceaf8caee4b431ee0deb2d7cdfe5a034d",
+  sha1: "5bda77f637c97ecf60525ce657e850ba273c5859",
+  keyLockingSha1: "c871024d7e8309e1f680f351a97a4c2516508313",
 };

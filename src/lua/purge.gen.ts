@@ -241,6 +241,6 @@ end
 return aa or v
 `;
   },
-  sha1: "a82a213ae8c8a80214892691d5dadd5cd99255f9",
-  keyLockingSha1: "ff8df1076b6f0ef6dd44b621586c9274e53966d2",
+  sha1: "abbed35f92733d0ba0128b7a96c50b6c9497eb33",
+  keyLockingSha1: "ac23e442c193a8bd688625e50bd076a73076e62f",
 };

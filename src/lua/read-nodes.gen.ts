@@ -54,7 +54,7 @@ z='delayed'
 end
 n=n+#(w or'')
 AL(i,q[v],z)
-AL(i,x.reason or'',c=='1'and y or string.match(y,'^j"(%d+{.*)"$')or'')
+AL(i,x.reason or'',c=='1'and y or string.match(y,'^j"(%w+{.*)"$')or'')
 i[#i+1]=x.node_kind
 and table.concat(
 {x.enqueued_at,x.ended_at or'',x.cancelled or'',x.cancels_at or''},
@@ -68,6 +68,6 @@ end
 return i
 `;
   },
-  sha1: "4289b94add104efc81ef9ae6cfdd4c33ab35ee8c",
-  keyLockingSha1: "34547fee7802f83be4705a4a1c68dead89d2708b",
+  sha1: "151479cba20da3fd9600f1c8eb0c650b4b2c71ec",
+  keyLockingSha1: "ec761732fa617ed0815c28083661654409805036",
 };

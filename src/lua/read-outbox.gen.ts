@@ -74,6 +74,6 @@ end
 return f
 `;
   },
-  sha1: "d7eea10f3f86f574b0d2c7dc46d431a0820a7477",
-  keyLockingSha1: "2fa11acb0f1701bae4e1e64f60cf78363e6309d0",
+  sha1: "e75ab0142262285fecbba7801dea5ceff6cfe9b3",
+  keyLockingSha1: "53bb042e620bb91d4fc6a2a542790b26d557e753",
 };

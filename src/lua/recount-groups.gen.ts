@@ -153,6 +153,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "0cf983c8d9704db97b6929747b564b226d541cbd",
-  keyLockingSha1: "d03f1726cfc16384fd2199466bfb58028e8e6200",
+  sha1: "809e0431c0f68d84bff113737916a1f4236513c2",
+  keyLockingSha1: "2daafc5d5a6b5a8d1dfb306112e8e52d6b1d1523",
 };

@@ -194,6 +194,6 @@ end
 return am
 `;
   },
-  sha1: "ebbf6d82ad79c8b2169eb84053ab91c670f26833",
-  keyLockingSha1: "41ac699ca1453a906537e918dcceb6a1fc54dceb",
+  sha1: "9ec891a709dca31e0a3780fa7a662a8a82506c21",
+  keyLockingSha1: "d7c506d4c97bb5f1a3eba469986709ab02c36a28",
 };

@@ -99,6 +99,6 @@ ${$DA}${$AL}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$
 ${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KQ}${$KS}${$Y_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}return FU(j)or{'removed'}
 `;
   },
-  sha1: "af12359a7756e911320d33baa3d8e6e482c97df2",
-  keyLockingSha1: "0dddcba03a3a044fdd7b83fd707e2ff09a525ea2",
+  sha1: "2fa69ab16553a412686ffd62b3c281409a0a9d71",
+  keyLockingSha1: "32ae2faeb9f2591ed9dd2070c0c21f43603f5531",
 };

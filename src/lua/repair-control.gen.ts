@@ -135,6 +135,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "18bf7ecc79300dabe27382531799b6a154e384ed",
-  keyLockingSha1: "44cd7cc9bec334d4336bb8779086e462d419f684",
+  sha1: "24bd6031fea2e973b04113e9163a8b467d203b33",
+  keyLockingSha1: "96426be3a5b4c23cc6d96175e4a4c5f681cb00ef",
 };

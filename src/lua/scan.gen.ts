@@ -211,6 +211,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "cfdc236052e0abf262c9b54a89ec9fceabab6fb8",
-  keyLockingSha1: "39e24da2249a3901a08ac48982354f346f1a19ec",
+  sha1: "8c61392294c82ea3e775375d39bd0ad91d54a9c5",
+  keyLockingSha1: "8c2ff461067106af096903ce3e5d1f357c156e91",
 };

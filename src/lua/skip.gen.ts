@@ -105,6 +105,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local q=p and JU(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "fa1a86ebbf3cbf34c13c77044da2ce00b95efe4a",
-  keyLockingSha1: "64d9da3400583a4d1d533c1c690a4af25a5e3877",
+  sha1: "d2ea8726626e7207967b3f4fdad3335ef238dcab",
+  keyLockingSha1: "5527ae8147153f19aaff8411b0f27ae564c3cc65",
 };

@@ -26,6 +26,6 @@ export const dequeue: Script = {
     const { source } = plain;
     return `${source.slice(0, 1604)}${$KP}${$BP_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16155)}${source.slice(866, 1072)}${source.slice(16361, 18007)}${source.slice(1664, 1950)}${source.slice(18293, 19907)}${source.slice(2297, 2308)}${source.slice(19918, 29141)}${source.slice(1950, 2018)}${source.slice(29209, 29587)}${source.slice(1072, 1487)}${source.slice(30002, 39305)}${source.slice(2308, 2684)}${source.slice(39681, 43194)}${$GX}${$KP}${$KQ}${$KS}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$BA_}${$AF_}${$KR}${$BP_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$BN_}${source.slice(43194, 43217)}`;
   },
-  sha1: "dc503ec25dbbd74ad726397819e9990e0564a898",
-  keyLockingSha1: "f6e3bac5cdae171f329c28f102ca8ba2e7edc165",
+  sha1: "7e7f65a467fd9c41a01606e5a457bfb688c91053",
+  keyLockingSha1: "9aa5e9c1ee133ad11102cd8eece424ae9923fbd1",
 };

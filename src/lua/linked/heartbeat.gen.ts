@@ -41,6 +41,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GB_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GE_}${$GF_}${$GK_}${source.slice(3140, 4445)}${$DH}${$DA}${$DJ}${$DM}${$AG}${source.slice(4445, 4504)}${$CA}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${source.slice(4504, 5143)}${$CV}${$CW}${$CX}${$Y}${source.slice(5143, 5525)}${$CH}${source.slice(5525, 7781)}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${source.slice(7781, 10299)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}${source.slice(10299, 10419)}`;
   },
-  sha1: "87ebf9cdb974a7f0d56c8982839836739e21dd5f",
-  keyLockingSha1: "07afa12ac3de20162a02f09a26929d364033e6f4",
+  sha1: "e0a937a18cfc67e30b4945689f053f0e880cc929",
+  keyLockingSha1: "bf468cf50b098bba97b7386fcb5484e9124c7422",
 };

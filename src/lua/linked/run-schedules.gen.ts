@@ -31,6 +31,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1974)}${$FQ_}${$GB_}${source.slice(1974, 6415)}${$CH}${source.slice(6415, 8204)}${$KF}${$KG}${$CT_}${$Y_}${$GD_}${$GF_}${$GH_}${source.slice(8204, 12677)}${$AF_}${source.slice(12677, 13375)}${$GC}${$GE}${$GK}${$AG}${$GN}${$GO}${$GP}${source.slice(13375, 13612)}${$FY}${$GQ}${$GR}${$CC}${source.slice(13612, 14779)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KQ}${$KS}${$HK_}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${source.slice(14779, 14827)}`;
   },
-  sha1: "6b155a85e50c8333d2d5a4a36edf73ba7643a524",
-  keyLockingSha1: "c91861949be72d86572295073f2b63e023492c41",
+  sha1: "d7605ae5a4ff704c7e7e790cecf268b16bcdf90c",
+  keyLockingSha1: "ab0808db785f1b83c59776954f6fefc867b8945b",
 };

@@ -28,6 +28,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 3532)}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}${$GT_}${source.slice(3532, 4941)}${$KP}${$BP_}${source.slice(4941, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(18014, 21348)}${$GX}${$KQ}${$KS}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(21348, 21457)}${source.slice(5074, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(34397, 35216)}${source.slice(18014, 21130)}${source.slice(38332, 41437)}${$GX}${$KQ}${$KS}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(41437, 41684)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13122, 13349)}${source.slice(42278, 43134)}`;
   },
-  sha1: "bd40cf63c87aded5ad5e6aeefe9dc5977072091e",
-  keyLockingSha1: "24860b69ea0f3adeb666a0cb068433538950e84a",
+  sha1: "848a6347492134330a0c4efb9015c1326c34b1ae",
+  keyLockingSha1: "1a71a42447bda21c7ef4eb8c60da94c74ec80624",
 };

@@ -137,160 +137,166 @@ end
 local function l(m)
 return m.state==GC.completed or m.state==GC.rejected or m.state==GC.deleted
 end
-local function m(n,o,p,q,r)
-local s,t=o.id,o.task
-local u=t.state==GC.rejected and t.reason=='dependency_failed'
-local v=t.node_kind=='j'
-local w=p>0 and(q==0 or v)
-if t.state~=GC.waiting and not u and not(v and l(t))then
-return
-elseif w and l(t)then
-t.state,t.reason,t.ended_at,t.lease_token=GC.waiting,nil,nil,''
-GR(t,'blocked',n.now)
-FL(n,'ZREM expiry',s)
-FL(n,'ZREM dead',s)
-FL(n,'ZADD delayed',KS(t),s)
-if t.node_kind then
-FL(n,'HSET tasks',s,'2;'..t.enqueued_at..';F='..t.flow..'\\n')
-end
-o.is_free=nil
-e(n,s,t,'open')
-elseif not w and not(u and q>0)and t.edges then
-if l(t)then
-FL(n,'ZREM expiry',s)
-FL(n,'ZREM dead',s)
-t.state,t.reason,t.ended_at=GC.waiting,nil,nil
-else
-k(n,o)
-end
-t.because=r
-if q>0 and not v and not string.find(t.edges,'f',1,true)then
-HK(n,s,t,'','rejected','cancelled')
-return
-elseif q>0 then
-HK(n,s,t,r and'j"'..r..'"'or'','rejected','dependency_failed')
-return
-elseif t.node_kind then
-HK(n,s,t,'','completed','')
-return
-end
-t.edges=nil
-local x=t.flow_delay and n.now+tonumber(t.flow_delay)
-GR(t,x and'delayed'or'pending',n.now)
-if x then
-FL(n,'ZADD delayed',HI(t,x),s)
-else
-Y(n,s,t,'back')
-n.keys.has_released=true
-end
-CA(n,'released',s)
-end
-FL(n,'HSET tasks','.'..s,GP(t,o.text))
+local function m(n)
+return'j"'..n..'"'
 end
 local function n(o,p,q,r,s)
-o.changed_nodes=o.changed_nodes or{}
-if not p.changes then
-p.changes={}
-o.changed_nodes[#o.changed_nodes+1]=p
+local t,u=p.id,p.task
+local v=u.state==GC.rejected and u.reason=='dependency_failed'
+local w=u.node_kind=='j'
+local x=q>0 and(r==0 or w)
+if u.state~=GC.waiting and not v and not(w and l(u))then
+return
+elseif x and l(u)then
+u.state,u.reason,u.ended_at,u.lease_token=GC.waiting,nil,nil,''
+GR(u,'blocked',o.now)
+FL(o,'ZREM expiry',t)
+FL(o,'ZREM dead',t)
+FL(o,'ZADD delayed',KS(u),t)
+if u.node_kind then
+FL(o,'HSET tasks',t,'2;'..u.enqueued_at..';F='..u.flow..'\\n')
 end
-p.changes[#p.changes+1]={edge=q,outcome=r,because=s}
+p.is_free=nil
+e(o,t,u,'open')
+elseif not x and not(v and r>0)and u.edges then
+if l(u)then
+FL(o,'ZREM expiry',t)
+FL(o,'ZREM dead',t)
+u.state,u.reason,u.ended_at=GC.waiting,nil,nil
+else
+k(o,p)
 end
-local function o(p)
-local q=p.changed_nodes or{}
-p.changed_nodes=nil
-for u,v in ipairs(q)do
-local w=v.changes
-local x,y,z=string.match(v.task.edges or'','^(%d+),(%d+),()')
-local aa,ab,ac={c=0,e=0,r=0,f=0,m=0,x=0},{},nil
-table.sort(w,function(ad,ae)
-return ad.edge<ae.edge
-end)
-v.changes=nil
-for ag,ah in ipairs(x and w or{})do
-local ai=tonumber(z)+ah.edge
-local aj=string.sub(v.task.edges,ai,ai)
-local ak=g[ah.outcome][aj]
-if ak then
-aa[aj]=aa[aj]-1
-aa[ak]=(aa[ak]or 0)+1
-if ah.outcome=='failed'and not ac then
-ac=ah.because
+u.because=s
+if r>0 and not w and not string.find(u.edges,'f',1,true)then
+HK(o,t,u,'','rejected','cancelled')
+return
+elseif r>0 then
+HK(o,t,u,s and m(s)or'','rejected','dependency_failed')
+return
+elseif u.node_kind then
+HK(o,t,u,'','completed','')
+return
 end
-AL(ab,{place=ai,now=ak})
+u.edges=nil
+local y=u.flow_delay and o.now+tonumber(u.flow_delay)
+GR(u,y and'delayed'or'pending',o.now)
+if y then
+FL(o,'ZADD delayed',HI(u,y),t)
+else
+Y(o,t,u,'back')
+o.keys.has_released=true
 end
+CA(o,'released',t)
 end
-if ab[1]then
-local ad=v.task.node_kind=='j'
-x=tonumber(x)+aa.c+aa.e+aa.r
-y=tonumber(y)+aa.f+aa.m+(ad and aa.x or 0)
-local ae={AI(x),',',AI(y),','}
-local af=tonumber(z)-1
-for aj,ak in ipairs(ab)do
-AL(ae,string.sub(v.task.edges,af+1,ak.place-1),ak.now)
-af=ak.place
+FL(o,'HSET tasks','.'..t,GP(u,p.text))
 end
-AL(ae,string.sub(v.task.edges,af+1))
-v.task.edges=table.concat(ae)
-if ad then
-local ag=y>0 and(string.match(v.text,'^j"(.*)"$')or ac)
-v.text=ag and'j"'..ag..'"'or''
-ac=ag
+local function o(p,q,r,s,t)
+p.changed_nodes=p.changed_nodes or{}
+if not q.changes then
+q.changes={}
+p.changed_nodes[#p.changed_nodes+1]=q
 end
-m(p,v,x,y,ac)
-elseif x and v.task.state==GC.waiting then
-local ad=tonumber(x)==0 or(tonumber(y)>0 and v.task.node_kind~='j')
-if ad then
-m(p,v,tonumber(x),tonumber(y),w[1].because)
-end
-end
-end
+q.changes[#q.changes+1]={edge=r,outcome=s,because=t}
 end
 local function p(q)
-local r,s=0,1
-local t=q.outcomes or{}
-while t[s]do
-local u,v,w=#t,{},{}
-for aa=s,u do
-local ab=t[aa]
-local ac,ad=c(ab.task)
-local ae=q.keys.pending and q.keys.dead
-if not ae or r+#ac/2>a then
-ac={}
-ad=ab.task.followers
+local r=q.changed_nodes or{}
+q.changed_nodes=nil
+for v,w in ipairs(r)do
+local x=w.changes
+local y,z,aa=string.match(w.task.edges or'','^(%d+),(%d+),()')
+local ab,ac,ad={c=0,e=0,r=0,f=0,m=0,x=0},{},nil
+local ae=w.task.node_kind=='j'
+table.sort(x,function(af,ag)
+return af.edge<ag.edge
+end)
+w.changes=nil
+for ai,aj in ipairs(y and x or{})do
+local ak=tonumber(aa)+aj.edge
+local al=string.sub(w.task.edges,ak,ak)
+local am=g[aj.outcome][al]
+if am then
+ab[al]=ab[al]-1
+ab[am]=(ab[am]or 0)+1
+if am=='f'or(ae and am=='x')then
+if not ad then
+ad=aj.because
 end
-r=r+#ac/2
-for ai=1,#ac,2 do
-AL(v,b(ab.task.flow,ac[ai]))
-AL(w,{edge=ac[ai+1],ended=ab})
+elseif w.text==m(aj.because)then
+w.text,w.task.because='',aj.because
 end
-local af=ab.task.node_kind and ab.task.because or ab.id
-ab.because=af
-if ad~=''then
-local ag='~x:'..ab.id
-FL(q,'ZADD expiry',KP,ag)
-AL(f,ag,'node')
-AL(f,ab.outcome,ad)
-f[#f+1]=af
-end
-end
-j(q,v)
-for aa,ab in ipairs(v)do
-local ac,ad=q.nodes[ab],w[aa].ended
-if ac.found then
-n(q,ac,w[aa].edge,ad.outcome,ad.because)
+AL(ac,{place=ak,now=am})
 end
 end
-o(q)
-s=u+1
+if ac[1]then
+local af=string.match(w.text,'^j"(.*)"$')or ad
+if af then
+w.text=m(af)
 end
-if q.more_nodes and q.more_nodes~=0 then
-if not q.live_nodes then
-j(q,{})
+y=tonumber(y)+ab.c+ab.e+ab.r
+z=tonumber(z)+ab.f+ab.m+(ae and ab.x or 0)
+local ag={AI(y),',',AI(z),','}
+local ah=tonumber(aa)-1
+for al,am in ipairs(ac)do
+AL(ag,string.sub(w.task.edges,ah+1,am.place-1),am.now)
+ah=am.place
 end
-q.live_nodes=math.max(0,q.live_nodes+q.more_nodes)
-FL(q,'HSET tasks','~nodes',AI(q.live_nodes))
+AL(ag,string.sub(w.task.edges,ah+1))
+w.task.edges=table.concat(ag)
+n(q,w,y,z,af)
+elseif y and w.task.state==GC.waiting then
+local af=tonumber(y)==0 or(tonumber(z)>0 and w.task.node_kind~='j')
+if af then
+n(q,w,tonumber(y),tonumber(z),x[1].because)
 end
-q.outcomes,q.more_nodes=nil,nil
+end
+end
+end
+local function q(r)
+local s,t=0,1
+local u=r.outcomes or{}
+while u[t]do
+local v,w,x=#u,{},{}
+for ab=t,v do
+local ac=u[ab]
+local ad,ae=c(ac.task)
+local af=r.keys.pending and r.keys.dead
+if not af or s+#ad/2>a then
+ad={}
+ae=ac.task.followers
+end
+s=s+#ad/2
+for aj=1,#ad,2 do
+AL(w,b(ac.task.flow,ad[aj]))
+AL(x,{edge=ad[aj+1],ended=ac})
+end
+local ag=ac.task.node_kind and ac.task.because or ac.id
+ac.because=ag
+if ae~=''then
+local ah='~x:'..ac.id
+FL(r,'ZADD expiry',KP,ah)
+AL(f,ah,'node')
+AL(f,ac.outcome,ae)
+f[#f+1]=ag
+end
+end
+j(r,w)
+for ab,ac in ipairs(w)do
+local ad,ae=r.nodes[ac],x[ab].ended
+if ad.found then
+o(r,ad,x[ab].edge,ae.outcome,ae.because)
+end
+end
+p(r)
+t=v+1
+end
+if r.more_nodes and r.more_nodes~=0 then
+if not r.live_nodes then
+j(r,{})
+end
+r.live_nodes=math.max(0,r.live_nodes+r.more_nodes)
+FL(r,'HSET tasks','~nodes',AI(r.live_nodes))
+end
+r.outcomes,r.more_nodes=nil,nil
 end
 return{
 node_id=b,
@@ -300,9 +306,9 @@ read_before=h,
 fields_with=i,
 outbox=f,
 open_nodes=j,
-notify_node=n,
-follow_changes=o,
-notify_followers=p,
+notify_node=o,
+follow_changes=p,
+notify_followers=q,
 }
 end)()
 `;

@@ -29,7 +29,10 @@ async function ended(...ends: readonly ("complete" | "reject")[]) {
     }),
   );
   const root = await rows.get(`flow{${id}}`);
-  return { begun: begun.map(({ payload }) => payload), states, root: root?.state, refs: Object.keys(tasks) };
+  const called = await calls.get(tasks["completed"] as string);
+  const because = Object.keys(tasks).find((ref) => tasks[ref] === (called as { error?: unknown }).error);
+  const payloads = begun.map(({ payload }) => payload);
+  return { begun: payloads, states, because, root: root?.state, refs: Object.keys(tasks) };
 }
 
 describe("a batch of which", () => {
@@ -55,6 +58,7 @@ describe("a batch of which", () => {
         ["completed", undefined],
         ["completed", undefined],
       ],
+      because: "2",
       root: "rejected",
     });
   });
