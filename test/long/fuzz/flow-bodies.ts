@@ -14,8 +14,13 @@ export function consistentFlow(body: Fields, task: (fields: Fields) => void): vo
   const callbacks = CALLBACKS.map((name) => body[name]).filter(isObject);
   if (callbacks.length === 0) for (const [i, item] of list(body["tasks"]).entries()) item["ref"] ??= `r${i}`;
   for (const callback of callbacks) task(callback);
+  if (callbacks.length === 0 && !hasTask(body["tasks"]))
+    body["tasks"] = [{ ref: "only", queue: "one", payload: 1 }];
   consistentItems(body["tasks"], task);
 }
+
+const hasTask = (items: unknown): boolean =>
+  list(items).some((item) => !Object.hasOwn(item, "flow") || hasTask(item["flow"]));
 
 /** Gives each item a ref of its own, and lets it wait only for items in front of it. */
 function consistentItems(items: unknown, task: (fields: Fields) => void): void {
