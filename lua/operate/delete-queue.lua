@@ -1,5 +1,5 @@
 -- delete-queue: deletes a queue, or a partition, with all its data. It is refused while tasks are working,
--- unless forced. (I3)
+-- or tasks of flows have not ended, unless forced. (I3)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
@@ -16,17 +16,20 @@ local timetable = KEYS[13] -- hash  records of schedules, and their recurring ta
 local operator_calls = KEYS[14] -- string  the last calls of operators: it stays until it expires
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, a new one for each call
-local force = ARGV[3] -- '1' to delete even if tasks are working
--- Returns {'ok', when (ms)} | {'working', how many} | {'newer_schema'}
+local force = ARGV[3] -- '1' to delete even then
+-- Returns {'ok', when (ms)} | {'working', how many are working, or of flows} | {'newer_schema'}
 
 local done, notes = earlier_answer(operator_calls, token)
 if not done then
   local plan = new_plan({ tasks = tasks }, clock(test_now))
-  local found = redis.call('HMGET', tasks, '~set', '~slots')
+  local found = redis.call('HMGET', tasks, '~set', '~slots', '~nodes')
   if read_settings(plan, found[1]) then
     return { 'newer_schema' }
   end
   local count = force == '1' and 0 or redis.call('ZCARD', working)
+  if count == 0 and force ~= '1' then
+    count = tonumber(found[3] or 0)
+  end
   if count == 0 then
     local parts =
       { pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, workers, worker_leases }

@@ -38,11 +38,14 @@ local q=ARGV[3]
 ${$BY}local r,s=BY(n,p)
 if not r then
 ${$AI}${$FO}${$FP}${$AJ}${$AK}local t=FP({tasks=g},AK(o))
-local u=redis.call('HMGET',g,'~set','~slots')
+local u=redis.call('HMGET',g,'~set','~slots','~nodes')
 ${$DH}${$GB}${$DJ}${$DM}${$FQ}${$FQ_}${$GB_}if FQ(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
+if v==0 and q~='1'then
+v=tonumber(u[3]or 0)
+end
 if v==0 then
 local w=
 {a,b,c,d,e,f,g,h,i,j,k}
@@ -67,6 +70,6 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "e0cbc92ab4817025092f8ec03b58c1ca5bc57baf",
-  keyLockingSha1: "46c4334cce4ef45f5424186c565a6c30e7b6f5d9",
+  sha1: "ed23602ceadd554f9748dc8d3665b1ab5531f5ec",
+  keyLockingSha1: "44611c60f2cd25eacb99c79ddea03cb8d15bd084",
 };

@@ -9,7 +9,7 @@ import { unregisterScript } from "../kernel/scripts/unregister-scripts.ts";
 import { tokenOf } from "../kernel/call-token.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
 
-/** `still_working`: nothing was deleted, because `working` tasks are leased. */
+/** `still_working`: nothing was deleted, because `working` tasks are leased, or are of flows that have not ended. */
 export type QueueDeleted =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: "still_working"; readonly working: number };
@@ -43,7 +43,7 @@ export async function deleteQueue(
   }, options);
 }
 
-/** How many tasks are working; 0 if an earlier copy of the call has deleted the queue. */
+/** How many tasks are working, or of flows that have not ended; 0 if an earlier copy of the call has deleted the queue. */
 async function countWorking(
   { store }: OperatedQueue,
   shards: readonly Shard[],
@@ -51,7 +51,10 @@ async function countWorking(
   options: RequestOptions,
 ): Promise<number> {
   const calls = commandCall(["GET", store.shard(0).keys.operatorCalls], (reply) => String(reply ?? ""));
-  const counts = shards.map(({ keys }) => commandCall(["ZCARD", keys.working], Number));
+  const counts = shards.flatMap(({ keys }) => [
+    commandCall(["ZCARD", keys.working], Number),
+    commandCall(["HGET", keys.tasks, "~nodes"], Number),
+  ]);
   const [made, ...working] = await exchange(store.queue.transport, [calls, ...counts], options);
   if (made().includes(` ${token}=ok`)) return 0;
   return working.reduce((sum, count) => sum + count(), 0);

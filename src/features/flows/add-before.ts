@@ -18,6 +18,7 @@ import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { Adds } from "../../kernel/store.ts";
 import { readReceipt } from "../../kernel/names/receipt.ts";
+import { checkGroups } from "./check-groups.ts";
 import { cancelsText, type NodesOfShard, writeNodes } from "./flow-nodes.ts";
 import {
   addedNodes,
@@ -87,6 +88,7 @@ export async function addBefore<Q>(
   const places = queues.map((queue) => (queue ? (shards.get(queue) as Shard).name : front.shard));
   const numberFor = (node: number) => root + String(node);
   const records = await recordsOf((node) => nodeId(flow, numberFor(node)), []);
+  await checkGroups(nodes, queues, shards, { signal });
   const token = newToken();
   const plan = { nodes: added, edges };
   const { cancelsAt } = known;

@@ -9,6 +9,7 @@ import { newTaskId } from "../../kernel/names/ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { requestKey } from "../../kernel/options/validation.ts";
 import type { Shard } from "../../kernel/shard.ts";
+import { checkGroups } from "./check-groups.ts";
 import { cancelsText, writeNodes } from "./flow-nodes.ts";
 import {
   addedNodes,
@@ -90,6 +91,7 @@ export async function addPlan<Q>(
   const contents: Content[] = [];
   const number = (node: number) => String(node);
   const records = await recordsOf((node) => nodeId(flow, number(node)), contents);
+  await checkGroups(nodes, queues, shards, { signal });
   const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
   const home = homeShard.name;
   const cancelsAt = onFailure === "cancel" ? home : undefined;

@@ -10606,7 +10606,7 @@ export const openapi: OpenApiDocument = {
                 },
                 "because": {
                   "type": "string",
-                  "description": "With the reason `dependency_failed`: the ref of the task that failed."
+                  "description": "With the reason `dependency_failed`: the ref of the nearest task before it that did not complete."
                 },
                 "after": {
                   "type": "array",
@@ -14051,7 +14051,7 @@ export const openapi: OpenApiDocument = {
           "title": "Tasks are working",
           "status": 409,
           "code": "still_working",
-          "detail": "The queue or the worker has tasks that are working. Pause the queue and wait, or delete it with `force=true`; of a dead worker, take the tasks back."
+          "detail": "The queue or the worker has tasks that are working, or the queue has tasks of flows that have not ended. Pause the queue and wait, cancel the flows, or delete it with `force=true`; of a dead worker, take the tasks back."
         }
       },
       "idempotency_key_reused": {
@@ -14689,7 +14689,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "still_working": {
-        "description": "`still_working`: The queue or the worker has tasks that are working. Pause the queue and wait, or delete it with `force=true`; of a dead worker, take the tasks back.",
+        "description": "`still_working`: The queue or the worker has tasks that are working, or the queue has tasks of flows that have not ended. Pause the queue and wait, cancel the flows, or delete it with `force=true`; of a dead worker, take the tasks back.",
         "content": {
           "application/problem+json": {
             "schema": {

@@ -77,7 +77,7 @@ export const problems = {
     status: 409,
     title: "Tasks are working",
     meaning:
-      "The queue or the worker has tasks that are working. Pause the queue and wait, or delete it with `force=true`; of a dead worker, take the tasks back.",
+      "The queue or the worker has tasks that are working, or the queue has tasks of flows that have not ended. Pause the queue and wait, cancel the flows, or delete it with `force=true`; of a dead worker, take the tasks back.",
   },
   idempotency_key_reused: {
     status: 409,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { drain, Operator, Queue, type QueueOptions, sweep } from "../../../src/index.ts";
-import { flow, flows, withFlows } from "../../../src/http/flows/index.ts";
+import { flow, Flows, flows, withFlows } from "../../../src/http/flows/index.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { encrypting } from "../../support/encrypting.ts";
 import { useRig } from "../../support/rig.ts";
@@ -46,6 +46,31 @@ test("tasks of a group in strict order begin in the order in which they were rel
     { ref: "b", queue: ledger, payload: "b", group: "g" },
   );
   expect(await work(ledger)).toEqual([["a"], ["b"], ["c", "a"]]);
+});
+
+test("a group in strict order is refused in a queue with partitions, as a flow has one of them", async () => {
+  const ledger = queueNamed("ledger", { partitions: 2 });
+  await ledger.enqueue("first", { group: "g" });
+  const operator = new Operator("ledger", { transport: rig.transport, now: () => rig.now });
+  await operator.configure({ order: "strict" });
+  await operator.configureGroup("loose", { order: "none" });
+  const add = (group: string) => flow({ ref: "a", queue: ledger, payload: 1, group });
+  await expect(add("g")).rejects.toThrow("tasks[0].group is in strict order, which a flow keeps only in");
+  await add("loose");
+  expect(await ledger.counts()).toMatchObject({ pending: 2 });
+});
+
+test("a queue is not deleted while a flow needs it, unless forced", async () => {
+  const [first, second] = [queueNamed("first"), queueNamed("second", { partitions: 2 })];
+  const { id } = await flow(
+    { ref: "a", queue: first, payload: "a" },
+    { ref: "b", queue: second, payload: "b", after: "a" },
+  );
+  const operator = new Operator("second", { transport: rig.transport, now: () => rig.now });
+  const refused = { ok: false, code: "still_working", working: expect.any(Number) };
+  expect(await operator.deleteQueue()).toEqual(refused);
+  await new Flows({ transport: rig.transport, now: () => rig.now }).cancel(id);
+  expect(await operator.deleteQueue()).toEqual({ ok: true });
 });
 
 test("a sweep notifies the tasks of other queues that a consumer has left, and wakes their consumers", async () => {
