@@ -56,7 +56,7 @@ export async function addBefore<Q>(
   const number = id.slice(0, id.indexOf("{"));
   if (!flow.includes("@")) throw invalidArgument("ref", `names ${ref}, but the task is of no flow`);
   const { nodes, edges } = planFlow(items);
-  const queues = queuesOf(nodes, queueOf);
+  const queues = queuesOf(nodes, queueOf, task.store.queue);
   if (!queues.some((queue) => queue)) throw invalidArgument("tasks", "must have at least one task");
   const known = await readWorking(shard, id, `${lease},${ofLease}`, signal);
   if (!known) return { ok: false, code: "lease_lost" };
