@@ -63,7 +63,7 @@ export async function addBefore<Q>(
   const flow = flowOf(id);
   const number = id.slice(0, id.indexOf("{"));
   const { nodes, edges } = planFlow(items);
-  const queues = queuesOf(nodes, queueOf);
+  const queues = queuesOf(nodes, queueOf, task.store.queue);
   if (!queues.some((queue) => queue)) throw invalidArgument("tasks", "must have at least one task");
   const recordsOf = await checkTasks(nodes, queues);
   const known = await readWorking(shard, id, `${lease},${ofLease}`, signal);

@@ -5,6 +5,8 @@ import { type AddedNodes, edgesText } from "../../kernel/linked/flow-layout.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
 import { all } from "../../kernel/maybe-promise.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
+import { DEFAULT_PREFIX } from "../../kernel/names/keys.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { onlyOptions } from "../../kernel/options/validation.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { AddBatch, Adds, Item } from "../../kernel/store.ts";
@@ -32,18 +34,29 @@ const FLOW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS].filter(
 export type QueueOf<Q> = (queue: Q, path: string) => FlowQueue;
 
 /**
- * The queue of each node that is a task.
+ * The queue of each node that is a task. All must be reached by the same database, or by the same `databases`.
+ * @param beside a queue that the flow has. @default that of the first task
  * @throws {SluiceError} `invalid_argument`
  */
 export function queuesOf<Q>(
   nodes: readonly FlowNode<Q>[],
   queueOf: QueueOf<Q>,
+  beside?: QueueRef,
 ): readonly (FlowQueue | undefined)[] {
   const known = new Map<Q, FlowQueue>();
+  let first = beside;
   return nodes.map(({ task, path }) => {
     if (!task) return undefined;
     const queue = known.get(task.queue) ?? queueOf(task.queue, `${path}.queue`);
     known.set(task.queue, queue);
+    const own = queue.store.queue;
+    first ??= own;
+    if (!isBeside(own, first)) {
+      throw invalidArgument(
+        `${path}.queue`,
+        `must be in the database of ${first.name}, with its prefix; for several databases give both queues one transport, made by databases()`,
+      );
+    }
     return queue;
   });
 }
@@ -124,6 +137,13 @@ export async function checkTasks<Q>(
     }
     return records;
   };
+}
+
+/** Whether two queues are in the same database, as far as their transports say, with the same prefix. */
+function isBeside(one: QueueRef, other: QueueRef): boolean {
+  const [database, otherDatabase] = [one.transport.database, other.transport.database];
+  const isSame = database === undefined || otherDatabase === undefined || database === otherDatabase;
+  return isSame && (one.prefix ?? DEFAULT_PREFIX) === (other.prefix ?? DEFAULT_PREFIX);
 }
 
 /** The options of a task that its queue takes. */
