@@ -9,7 +9,7 @@ import { DEFAULT_PREFIX } from "../../kernel/names/keys.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { onlyOptions } from "../../kernel/options/validation.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import type { Adds, Item } from "../../kernel/store.ts";
+import type { AddBatch, Adds, Item } from "../../kernel/store.ts";
 import type { Values } from "../../kernel/values/values.ts";
 import { edgesBefore } from "./edge-texts.ts";
 import type { Content } from "./flow-token.ts";
@@ -90,17 +90,26 @@ export async function shardsOf(
   return shards;
 }
 
+/** Tasks of one queue, checked. */
+interface TasksOfQueue extends Pick<AddBatch, "encode">, Pick<Content, "tasks" | "at"> {
+  readonly name: string;
+  /** The numbers of their nodes. */
+  readonly numbers: readonly number[];
+}
+
+/** The records of tasks, by the numbers of their nodes, without the letters of the flow. */
+type Records = readonly ({ delay: string; record: string } | undefined)[];
+
 /**
- * The records of tasks, by the numbers of their nodes, without the letters of the flow.
- * @param contents gets what the flow has of each queue
+ * Checks the tasks, before anything is asked of Redis.
+ * @returns what makes their records once their ids are known. `contents` gets what the flow has of each queue
+ * @throws {SluiceError} `invalid_argument`, `too_large`
  */
-export async function recordsOf<Q>(
+export async function checkTasks<Q>(
   nodes: readonly { readonly task: FlowTask<Q> | undefined; readonly path: string }[],
   queues: readonly (FlowQueue | undefined)[],
-  idOf: (node: number) => string,
-  contents: Content[],
-): Promise<readonly ({ delay: string; record: string } | undefined)[]> {
-  const records: ({ delay: string; record: string } | undefined)[] = nodes.map(() => undefined);
+): Promise<(idOf: (node: number) => string, contents: Content[]) => Promise<Records>> {
+  const checked: TasksOfQueue[] = [];
   for (const queue of new Set(queues)) {
     if (!queue) continue;
     const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
@@ -110,18 +119,24 @@ export async function recordsOf<Q>(
     const texts = await all(tasks, (task, i) =>
       checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload),
     );
-    const parts = { name: queue.store.queue.name, values: queue.values, defaults: queue.defaults };
+    const { name } = queue.store.queue;
+    const parts = { name, values: queue.values, defaults: queue.defaults };
     const { encode } = newTasks(parts, tasks, texts, { key: undefined, at });
-    const ids = numbers.map(idOf);
-    const items = await encode([...tasks.keys()], ids);
-    const sealed = items.map((item) => ("failed" in item ? "" : item.payload));
-    contents.push({ queue: parts.name, tasks, sealed, at });
-    for (const [i, item] of items.entries()) {
-      if ("failed" in item) throw item.failed;
-      records[numbers[i] as number] = recordOf(item, `${at(i)}at`);
-    }
+    checked.push({ name, numbers, tasks, at, encode });
   }
-  return records;
+  return async (idOf, contents) => {
+    const records: ({ delay: string; record: string } | undefined)[] = nodes.map(() => undefined);
+    for (const { name, numbers, tasks, at, encode } of checked) {
+      const items = await encode([...tasks.keys()], numbers.map(idOf));
+      const sealed = items.map((item) => ("failed" in item ? "" : item.payload));
+      contents.push({ queue: name, tasks, sealed, at });
+      for (const [i, item] of items.entries()) {
+        if ("failed" in item) throw item.failed;
+        records[numbers[i] as number] = recordOf(item, `${at(i)}at`);
+      }
+    }
+    return records;
+  };
 }
 
 /** Whether two queues are in the same database, as far as their transports say, with the same prefix. */
