@@ -12,7 +12,7 @@ const folder = useFolder();
 
 /** Each command that works with queues, with arguments that it takes. */
 const COMMANDS = `
-  queues; ls emails; find a; show emails a; dead emails; stats emails; tail emails; groups emails; flow run@emails;
+  queues; ls emails; find a; show emails a; dead emails; stats emails; tail emails; groups emails; flow --add none.json;
   schedules emails; workers emails; doctor;
   redrive emails; skip emails a; cancel emails a; purge emails --state completed --yes; pause emails; resume emails;
   settings emails maxWorking=3; partitions emails; delete emails --force --yes; sweep; deploy none.mjs; enqueue emails 1;
@@ -33,11 +33,13 @@ test("every command takes the options that say where the queues are", async () =
     join(folder.path, "none.mjs"),
     "export const emails = { name: 'emails', connect() {}, settings: {}, schedules: {}, options: {} };",
   );
+  const tasks = [{ ref: "a", queue: "emails", payload: 1 }];
+  await writeFile(join(folder.path, "none.json"), JSON.stringify({ id: "none", tasks }));
   for (const where of [["--database"], ["--url", rig.url], []]) {
     for (const [name, ...given] of COMMANDS) {
       await rig.queue().enqueue(1, { id: "a" });
       await rig.operator().configure({ events: true });
-      const args = given.map((arg) => (arg === "none.mjs" ? join(folder.path, arg) : arg));
+      const args = given.map((arg) => (/^none\.m?js/.test(arg) ? join(folder.path, arg) : arg));
       // Only tail goes on until Ctrl-C.
       const ctrlC = new AbortController();
       const { code, err } = await runHere(
@@ -49,7 +51,7 @@ test("every command takes the options that say where the queues are", async () =
           onError: (text) => text.includes("Following") && ctrlC.abort(),
         },
       );
-      const expected = { flow: 1, skip: 1, settle: 1, tail: 130 }[name] ?? 0;
+      const expected = { skip: 1, settle: 1, tail: 130 }[name] ?? 0;
       expect([name, where, code]).toEqual([name, where, expected]);
       expect(err).not.toContain("sluice:");
     }

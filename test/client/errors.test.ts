@@ -17,7 +17,7 @@ describe("each problem of the server has an error code", () => {
     unauthorized: "forbidden foreign_origin auth_not_configured",
     unsupported: "not_found no_route method_not_allowed",
     unexpected_reply:
-      "already_ended alive not_dead_letter still_working lease_lost worker_lost unsupported_media_type",
+      "already_ended alive not_blocked not_dead_letter still_working lease_lost worker_lost unsupported_media_type",
     too_large: "payload_too_large",
     "sent again":
       "body_too_slow internal unexpected_reply misconfigured unhealthy redis_not_writable redis_unreachable",

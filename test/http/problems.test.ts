@@ -92,6 +92,19 @@ describe("the faults of a client", () => {
     expectProblem(await served.ask("POST", cancel), "already_ended");
   });
 
+  it("not_blocked: tasks added in front of one that waits no more", async () => {
+    const tasks = [
+      { ref: "a", queue: "waits", payload: 1 },
+      { ref: "b", queue: "waits", payload: 1, after: "a" },
+    ];
+    const { body } = await served.ask("POST", "/v1/flows", { json: { tasks } });
+    const at = (ref: string) => `/v1/queues/waits/tasks/${encodeURIComponent(body.tasks[ref])}`;
+    const [{ receipt }] = (await served.ask("POST", "/v1/queues/waits/tasks/pull")).body.tasks;
+    await served.ask("POST", `${at("b")}/cancel`);
+    const json = { receipt, ref: "b", tasks: [{ ref: "c", queue: "waits", payload: 1 }] };
+    expectProblem(await served.ask("POST", `${at("a")}/before`, { json }), "not_blocked");
+  });
+
   it("idempotency_key_reused: other tasks under a used Idempotency-Key, and none is created", async () => {
     const headers = { "idempotency-key": "used" };
     const enqueueUnder = (...payloads: number[]) => {

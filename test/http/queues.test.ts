@@ -9,7 +9,16 @@ const settings = async () => (await ask("GET", `${path()}/settings`)).body;
 const group = (name: string) => `${path()}/groups/${encodeURIComponent(name)}`;
 
 it("queues are counted, and listed with their counts if asked", async () => {
-  const zeros = { pending: 0, delayed: 0, working: 0, rejected: 0, broken: 0, workers: 0, stoppedGroups: 0 };
+  const zeros = {
+    pending: 0,
+    delayed: 0,
+    blocked: 0,
+    working: 0,
+    rejected: 0,
+    broken: 0,
+    workers: 0,
+    stoppedGroups: 0,
+  };
   const running = { paused: false, pausedUntil: null };
   expect(await counts()).toEqual({ queue: queue(), ...zeros, ...running, oldestAge: null, nextDueAt: null });
   await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }, { payload: 3, delay: "1h" }] });

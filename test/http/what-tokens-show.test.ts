@@ -127,7 +127,8 @@ describe("what a token shows", () => {
   test("only the consumer that pulled a task is shown its lease token, whatever the scope", async () => {
     expect(leaseToken).toMatch(/^\w{16}$/);
     const { count, text } = await seen("all", "bills");
-    expect(count).toBe((await seen("view", "bills")).count);
+    // What was before a task only its consumers may read.
+    expect(count).toBe((await seen("view", "bills")).count + 1);
     expect(count).toBeGreaterThan(50);
     expect(text).not.toContain(leaseToken);
     // It was shown what it may see.
@@ -145,7 +146,9 @@ describe("what a token shows", () => {
 
   test("for consuming, and the cron secret: nothing but what is pulled, and what the token may do", async () => {
     const { count, text } = await seen("consume");
-    expect([count, text]).toEqual([1, expect.stringContaining('"grants":[{"scopes":["consume"]')]);
+    // What was before the task: nothing.
+    expect(text).toContain('{"tasks":{}}');
+    expect([count, text]).toEqual([2, expect.stringContaining('"grants":[{"scopes":["consume"]')]);
     const cron = await seen("cron");
     // The sweep, which returns counts.
     expect(cron.count).toBe(1);
