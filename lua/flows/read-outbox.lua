@@ -2,11 +2,12 @@
 local tasks = KEYS[1] -- hash  records and control fields
 local expiry = KEYS[2] -- zset  id -> when its record is deleted (ms)
 local size = ARGV[1] -- at most this many entries, 1 to 100
+local skip = ARGV[2] -- how many of the first entries to leave out
 -- Returns {'ok', how many nodes of flows have not ended here, then for each entry: its member of `expiry`,
 --          what it is ('node', 'field' or 'cancel'), outcome, followers, because; of the others: '', '', ''}
 -- outcome, because: as `notify` takes them. A flow as a whole has the followers ' -'
 
-local members = redis.call('ZRANGE', expiry, BLOCKED, '+inf', 'BYSCORE', 'LIMIT', '0', size)
+local members = redis.call('ZRANGE', expiry, BLOCKED, '+inf', 'BYSCORE', 'LIMIT', skip, size)
 local names, reply = { '~nodes' }, { 'ok' }
 for _, member in ipairs(members) do
   names[#names + 1] = '.' .. string.sub(member, 4)

@@ -51,29 +51,30 @@ export const readOutbox: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-${$KP}local d=redis.call('ZRANGE',b,KP,'+inf','BYSCORE','LIMIT','0',c)
-local e,f={'~nodes'},{'ok'}
-for j,k in ipairs(d)do
-e[#e+1]='.'..string.sub(k,4)
+local d=ARGV[2]
+${$KP}local e=redis.call('ZRANGE',b,KP,'+inf','BYSCORE','LIMIT',d,c)
+local f,g={'~nodes'},{'ok'}
+for k,l in ipairs(e)do
+f[#f+1]='.'..string.sub(l,4)
 end
-${$AH}${$AQ}local g=AQ('HMGET',a,e)
-f[2]=tonumber(g[1]or 0)
-${$DH}${$GC}${$AI}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for k,l in ipairs(d)do
-AL(f,l)
-if string.find(l,' ',1,true)then
-AL(f,string.find(l,' !',1,true)and'cancel'or'field','')
-AL(f,'','')
+${$AH}${$AQ}local h=AQ('HMGET',a,f)
+g[2]=tonumber(h[1]or 0)
+${$DH}${$GC}${$AI}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for l,m in ipairs(e)do
+AL(g,m)
+if string.find(m,' ',1,true)then
+AL(g,string.find(m,' !',1,true)and'cancel'or'field','')
+AL(g,'','')
 else
-local m,n=GK(g[k+1]or nil)
-local o=GV(m)and KU.outcome_of(m)or'open'
-AL(f,'node',o)
-f[#f+1]=m.followers or' -'
-f[#f+1]=m.node_kind and string.match(n,'^j"(.*)"$')or string.sub(l,4)
+local n,o=GK(h[l+1]or nil)
+local p=GV(n)and KU.outcome_of(n)or'open'
+AL(g,'node',p)
+g[#g+1]=n.followers or' -'
+g[#g+1]=n.node_kind and string.match(o,'^j"(.*)"$')or string.sub(m,4)
 end
 end
-return f
+return g
 `;
   },
-  sha1: "e75ab0142262285fecbba7801dea5ceff6cfe9b3",
-  keyLockingSha1: "53bb042e620bb91d4fc6a2a542790b26d557e753",
+  sha1: "150fdfbb9401c0a80e3c648dc59919439f545073",
+  keyLockingSha1: "4ce1e33b4676a493db402c8ba55233543f1589b0",
 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { KEY } from "../../src/kernel/options/validation.ts";
 import { fits } from "../long/fuzz/conforms.ts";
+import { longestRef } from "../long/fuzz/flow-bodies.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { described, isRefused, type Place, places, useStack } from "./places.ts";
 
@@ -43,8 +44,11 @@ const named = places(
 it.each(named)("%s takes the allowed names, and names the wrong field for every other", async (_, place) => {
   const isShorter = place.field === "schedule" || place.field.endsWith("].name");
   const takes = (name: string) => fits(described, place.schema, name) && !(isShorter && name.length > 100);
+  // The refs of an inner flow are longer by its own.
+  const isTooLong = (name: string) => takes(name) && longestRef(place.put(name).body) > 128;
   const faults: unknown[] = [];
-  for (const name of place.where === "body" ? [...names, ...halves] : names)
+  const tried = place.where === "body" ? [...names, ...halves] : names;
+  for (const name of tried.filter((one) => !isTooLong(one)))
     faults.push(await fault(place, name, takes(name)));
   expect(faults.filter((one) => one !== undefined)).toEqual([]);
 });

@@ -2,7 +2,10 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll } from "vitest";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
+import { consistent } from "../long/fuzz/consistent.ts";
+import { fits } from "../long/fuzz/conforms.ts";
 import { Described } from "../long/fuzz/document.ts";
+import { isOfFlow, renamed } from "../long/fuzz/flow-bodies.ts";
 import { placesIn } from "../long/fuzz/places-in.ts";
 import { populate } from "../long/fuzz/populate.ts";
 import type { ReturnedValues } from "../long/fuzz/returned-values.ts";
@@ -42,12 +45,18 @@ export function places(wanted: (schema: JsonSchema) => boolean): readonly (reado
 function* placesOf(plan: Plan): Generator<Place> {
   for (const { name, in: where, schema } of plan.route.parameters) {
     if (where === "header" || plan[where][name] === undefined) continue;
-    const put = (value: unknown): Plan => ({ ...plan, [where]: { ...plan[where], [name]: value as string } });
+    const put = (value: unknown): Plan =>
+      consistent({ ...plan, [where]: { ...plan[where], [name]: value as string } });
     yield { field: name, within: name, schema: described.schema(schema), given: schema, where, put };
   }
   if (!plan.route.body || plan.body === undefined) return;
   for (const { union, ...place } of placesIn(described, plan.route.body.schema, plan.body)) {
-    const put = (value: unknown): Plan => ({ ...plan, body: place.put(value) });
+    const isRef = isOfFlow(plan.route) && /(?:\.ref|\.after|\.after\[\d+\])$/.test(place.field);
+    const put = (value: unknown): Plan => {
+      // A ref that is allowed names the same item as before.
+      const isAllowed = isRef && fits(described, place.schema, value);
+      return { ...plan, body: isAllowed ? renamed(plan.body, place.value, value) : place.put(value) };
+    };
     yield { ...place, within: union ?? place.field, where: "body", put };
   }
 }

@@ -20,7 +20,15 @@ import type { Adds } from "../../kernel/store.ts";
 import { readReceipt } from "../../kernel/names/receipt.ts";
 import { checkGroups } from "./check-groups.ts";
 import { cancelsText, type NodesOfShard, writeNodes } from "./flow-nodes.ts";
-import { addedNodes, type QueueOf, queuesOf, recordsOf, shardsOf, targetsOf, wakeAll } from "./flow-tasks.ts";
+import {
+  addedNodes,
+  checkTasks,
+  type QueueOf,
+  queuesOf,
+  shardsOf,
+  targetsOf,
+  wakeAll,
+} from "./flow-tasks.ts";
 import { ADDED_ROOT, frontOf, refOf } from "./front-of.ts";
 import type { FlowItem } from "./graph/flow-items.ts";
 import { planFlow } from "./graph/plan-flow.ts";
@@ -54,12 +62,13 @@ export async function addBefore<Q>(
   const shard = task.store.shard(place);
   const flow = flowOf(id);
   const number = id.slice(0, id.indexOf("{"));
-  if (!flow.includes("@")) throw invalidArgument("ref", `names ${ref}, but the task is of no flow`);
   const { nodes, edges } = planFlow(items);
-  const queues = queuesOf(nodes, queueOf);
+  const queues = queuesOf(nodes, queueOf, task.store.queue);
   if (!queues.some((queue) => queue)) throw invalidArgument("tasks", "must have at least one task");
+  const recordsOf = await checkTasks(nodes, queues);
   const known = await readWorking(shard, id, `${lease},${ofLease}`, signal);
   if (!known) return { ok: false, code: "lease_lost" };
+  if (!flow.includes("@")) throw invalidArgument("ref", `names ${ref}, but the task is of no flow`);
   const link = shard.queue;
   const home = shardNamed(link, known.home);
   const { plans } = (await readPlans(home, flow, { signal })) ?? { plans: new Map() };
@@ -78,7 +87,7 @@ export async function addBefore<Q>(
   const shards = await shardsOf(queues, flow, { signal });
   const places = queues.map((queue) => (queue ? (shards.get(queue) as Shard).name : front.shard));
   const numberFor = (node: number) => root + String(node);
-  const records = await recordsOf(nodes, queues, (node) => nodeId(flow, numberFor(node)), []);
+  const records = await recordsOf((node) => nodeId(flow, numberFor(node)), []);
   await checkGroups(nodes, queues, shards, { signal });
   const token = newToken();
   const plan = { nodes: added, edges };

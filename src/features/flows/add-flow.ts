@@ -13,10 +13,10 @@ import { checkGroups } from "./check-groups.ts";
 import { cancelsText, writeNodes } from "./flow-nodes.ts";
 import {
   addedNodes,
+  checkTasks,
   type FlowQueue,
   queuesOf,
   type QueueOf,
-  recordsOf,
   shardsOf,
   targetsOf,
   wakeAll,
@@ -78,6 +78,7 @@ export async function addPlan<Q>(
   const queues = queuesOf(nodes, queueOf);
   const first = queues.find((queue) => queue !== undefined);
   if (!first) throw invalidArgument("tasks", "must have at least one task");
+  const recordsOf = await checkTasks(nodes, queues);
   const homeQueue = first.store.queue;
   const derived = key === undefined ? newTaskId() : await derivedName("flow", homeQueue.name, key);
   const flow = `${id ?? derived}@${homeQueue.name}`;
@@ -89,7 +90,7 @@ export async function addPlan<Q>(
   const places = queues.map((queue) => (queue ? shardOf(queue) : homeShard).name);
   const contents: Content[] = [];
   const number = (node: number) => String(node);
-  const records = await recordsOf(nodes, queues, (node) => nodeId(flow, number(node)), contents);
+  const records = await recordsOf((node) => nodeId(flow, number(node)), contents);
   await checkGroups(nodes, queues, shards, { signal });
   const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
   const home = homeShard.name;

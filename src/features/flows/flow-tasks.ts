@@ -5,9 +5,11 @@ import { type AddedNodes, edgesText } from "../../kernel/linked/flow-layout.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
 import { all } from "../../kernel/maybe-promise.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
+import { DEFAULT_PREFIX } from "../../kernel/names/keys.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { onlyOptions } from "../../kernel/options/validation.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import type { Adds, Item } from "../../kernel/store.ts";
+import type { AddBatch, Adds, Item } from "../../kernel/store.ts";
 import type { Values } from "../../kernel/values/values.ts";
 import { edgesBefore } from "./edge-texts.ts";
 import type { Content } from "./flow-token.ts";
@@ -32,18 +34,29 @@ const FLOW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS].filter(
 export type QueueOf<Q> = (queue: Q, path: string) => FlowQueue;
 
 /**
- * The queue of each node that is a task.
+ * The queue of each node that is a task. All must be reached by the same database, or by the same `databases`.
+ * @param beside a queue that the flow has. @default that of the first task
  * @throws {SluiceError} `invalid_argument`
  */
 export function queuesOf<Q>(
   nodes: readonly FlowNode<Q>[],
   queueOf: QueueOf<Q>,
+  beside?: QueueRef,
 ): readonly (FlowQueue | undefined)[] {
   const known = new Map<Q, FlowQueue>();
+  let first = beside;
   return nodes.map(({ task, path }) => {
     if (!task) return undefined;
     const queue = known.get(task.queue) ?? queueOf(task.queue, `${path}.queue`);
     known.set(task.queue, queue);
+    const own = queue.store.queue;
+    first ??= own;
+    if (!isBeside(own, first)) {
+      throw invalidArgument(
+        `${path}.queue`,
+        `must be in the database of ${first.name}, with its prefix; for several databases give both queues one transport, made by databases()`,
+      );
+    }
     return queue;
   });
 }
@@ -77,17 +90,26 @@ export async function shardsOf(
   return shards;
 }
 
+/** Tasks of one queue, checked. */
+interface TasksOfQueue extends Pick<AddBatch, "encode">, Pick<Content, "tasks" | "at"> {
+  readonly name: string;
+  /** The numbers of their nodes. */
+  readonly numbers: readonly number[];
+}
+
+/** The records of tasks, by the numbers of their nodes, without the letters of the flow. */
+type Records = readonly ({ delay: string; record: string } | undefined)[];
+
 /**
- * The records of tasks, by the numbers of their nodes, without the letters of the flow.
- * @param contents gets what the flow has of each queue
+ * Checks the tasks, before anything is asked of Redis.
+ * @returns what makes their records once their ids are known. `contents` gets what the flow has of each queue
+ * @throws {SluiceError} `invalid_argument`, `too_large`
  */
-export async function recordsOf<Q>(
+export async function checkTasks<Q>(
   nodes: readonly { readonly task: FlowTask<Q> | undefined; readonly path: string }[],
   queues: readonly (FlowQueue | undefined)[],
-  idOf: (node: number) => string,
-  contents: Content[],
-): Promise<readonly ({ delay: string; record: string } | undefined)[]> {
-  const records: ({ delay: string; record: string } | undefined)[] = nodes.map(() => undefined);
+): Promise<(idOf: (node: number) => string, contents: Content[]) => Promise<Records>> {
+  const checked: TasksOfQueue[] = [];
   for (const queue of new Set(queues)) {
     if (!queue) continue;
     const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
@@ -97,18 +119,31 @@ export async function recordsOf<Q>(
     const texts = await all(tasks, (task, i) =>
       checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload),
     );
-    const parts = { name: queue.store.queue.name, values: queue.values, defaults: queue.defaults };
+    const { name } = queue.store.queue;
+    const parts = { name, values: queue.values, defaults: queue.defaults };
     const { encode } = newTasks(parts, tasks, texts, { key: undefined, at });
-    const ids = numbers.map(idOf);
-    const items = await encode([...tasks.keys()], ids);
-    const sealed = items.map((item) => ("failed" in item ? "" : item.payload));
-    contents.push({ queue: parts.name, tasks, sealed, at });
-    for (const [i, item] of items.entries()) {
-      if ("failed" in item) throw item.failed;
-      records[numbers[i] as number] = recordOf(item, `${at(i)}at`);
-    }
+    checked.push({ name, numbers, tasks, at, encode });
   }
-  return records;
+  return async (idOf, contents) => {
+    const records: ({ delay: string; record: string } | undefined)[] = nodes.map(() => undefined);
+    for (const { name, numbers, tasks, at, encode } of checked) {
+      const items = await encode([...tasks.keys()], numbers.map(idOf));
+      const sealed = items.map((item) => ("failed" in item ? "" : item.payload));
+      contents.push({ queue: name, tasks, sealed, at });
+      for (const [i, item] of items.entries()) {
+        if ("failed" in item) throw item.failed;
+        records[numbers[i] as number] = recordOf(item, `${at(i)}at`);
+      }
+    }
+    return records;
+  };
+}
+
+/** Whether two queues are in the same database, as far as their transports say, with the same prefix. */
+function isBeside(one: QueueRef, other: QueueRef): boolean {
+  const [database, otherDatabase] = [one.transport.database, other.transport.database];
+  const isSame = database === undefined || otherDatabase === undefined || database === otherDatabase;
+  return isSame && (one.prefix ?? DEFAULT_PREFIX) === (other.prefix ?? DEFAULT_PREFIX);
 }
 
 /** The options of a task that its queue takes. */

@@ -16,7 +16,7 @@ export interface FlowNodeReport {
   readonly state: TaskState | null;
   /** Why it was rejected. */
   readonly reason?: RejectReason | undefined;
-  /** With the reason `dependency_failed`: the ref of the task that failed. */
+  /** With the reason `dependency_failed`: the ref of the nearest task before it that did not complete. */
   readonly because?: string | undefined;
   /** What it waits for. */
   readonly after: readonly { readonly ref: string; readonly on: EdgeOn | "failed" }[];
@@ -29,7 +29,7 @@ export interface FlowReport {
   readonly state: FlowState;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;
-  /** Whether it was cancelled, by `cancelFlow` or `onFailure: "cancel"`. */
+  /** Whether it was cancelled, by a call or by `onFailure: "cancel"`. */
   readonly isCancelled: boolean;
   readonly onFailure?: "cancel" | undefined;
   /** How many tasks are in each state. Inner flows are not counted. */

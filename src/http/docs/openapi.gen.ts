@@ -6822,48 +6822,6 @@ export const openapi: OpenApiDocument = {
             "const": "base64",
             "description": "Set it if the value is bytes in base64."
           },
-          "group": {
-            "$ref": "#/components/schemas/Name",
-            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
-          },
-          "priority": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 9,
-            "description": "Tasks with a higher priority are pulled first. Default 0."
-          },
-          "delay": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long until the task becomes pending. Default 0."
-          },
-          "lease": {
-            "$ref": "#/components/schemas/PositiveDuration",
-            "description": "How long one attempt may take. Default: the lease of the pull."
-          },
-          "maxAttempts": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
-          },
-          "resultTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
-          },
-          "deadTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
-          },
-          "headers": {
-            "type": "object",
-            "propertyNames": {
-              "minLength": 1
-            },
-            "additionalProperties": {
-              "type": "string"
-            },
-            "description": "Texts that are stored with the payload, at most 16 KiB in total."
-          },
           "id": {
             "$ref": "#/components/schemas/TaskId",
             "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
@@ -6895,6 +6853,20 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": false,
             "description": "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response."
           },
+          "group": {
+            "$ref": "#/components/schemas/Name",
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "Tasks with a higher priority are pulled first. Default 0."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long until the task becomes pending. Default 0."
+          },
           "at": {
             "anyOf": [
               {
@@ -6909,6 +6881,34 @@ export const openapi: OpenApiDocument = {
               }
             ],
             "description": "When the task becomes pending, epoch ms; instead of `delay`."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
           },
           "debounce": {
             "type": "object",
@@ -7028,48 +7028,6 @@ export const openapi: OpenApiDocument = {
             "const": "base64",
             "description": "Set it if the value is bytes in base64."
           },
-          "group": {
-            "$ref": "#/components/schemas/Name",
-            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
-          },
-          "priority": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 9,
-            "description": "Tasks with a higher priority are pulled first. Default 0."
-          },
-          "delay": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long until the task becomes pending. Default 0."
-          },
-          "lease": {
-            "$ref": "#/components/schemas/PositiveDuration",
-            "description": "How long one attempt may take. Default: the lease of the pull."
-          },
-          "maxAttempts": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 1000000,
-            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
-          },
-          "resultTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
-          },
-          "deadTtl": {
-            "$ref": "#/components/schemas/Duration",
-            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
-          },
-          "headers": {
-            "type": "object",
-            "propertyNames": {
-              "minLength": 1
-            },
-            "additionalProperties": {
-              "type": "string"
-            },
-            "description": "Texts that are stored with the payload, at most 16 KiB in total."
-          },
           "id": {
             "$ref": "#/components/schemas/TaskId",
             "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
@@ -7101,6 +7059,20 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": false,
             "description": "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response."
           },
+          "group": {
+            "$ref": "#/components/schemas/Name",
+            "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "Tasks with a higher priority are pulled first. Default 0."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long until the task becomes pending. Default 0."
+          },
           "at": {
             "anyOf": [
               {
@@ -7115,6 +7087,34 @@ export const openapi: OpenApiDocument = {
               }
             ],
             "description": "When the task becomes pending, epoch ms; instead of `delay`."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Texts that are stored with the payload, at most 16 KiB in total."
           }
         },
         "required": [
@@ -10606,7 +10606,7 @@ export const openapi: OpenApiDocument = {
                 },
                 "because": {
                   "type": "string",
-                  "description": "With the reason `dependency_failed`: the ref of the task that failed."
+                  "description": "With the reason `dependency_failed`: the ref of the nearest task before it that did not complete."
                 },
                 "after": {
                   "type": "array",

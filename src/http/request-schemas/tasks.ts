@@ -9,13 +9,15 @@ import { TOKEN } from "../../kernel/options/validation.ts";
 /** The id in the path. */
 export const idInPath = fields({ id: taskId });
 
-/** What a task in a flow has too. */
-export const flowTaskFields = {
-  payload: v.unknown(),
-  encoding: v.exactOptional(encoding),
+const content = { payload: v.unknown(), encoding: v.exactOptional(encoding) };
+
+const turn = {
   group: v.exactOptional(name),
   priority: v.exactOptional(integer(0, 9)),
   delay: v.exactOptional(duration),
+};
+
+const handling = {
   lease: v.exactOptional(positiveDuration),
   maxAttempts: v.exactOptional(integer(0, 1_000_000)),
   resultTtl: v.exactOptional(duration),
@@ -23,8 +25,12 @@ export const flowTaskFields = {
   headers: v.exactOptional(headers),
 };
 
+/** What a task in a flow has too. */
+export const flowTaskFields = { ...content, ...turn, ...handling };
+
+// In the order in which errors are listed.
 const taskFields = {
-  ...flowTaskFields,
+  ...content,
   id: v.exactOptional(taskId),
   unique: v.exactOptional(duration),
   again: v.exactOptional(v.boolean()),
@@ -34,7 +40,9 @@ const taskFields = {
       window: positiveDuration,
     }),
   ),
+  ...turn,
   at: v.exactOptional(instant(LAST_DUE)),
+  ...handling,
 };
 
 /** One of several tasks. */

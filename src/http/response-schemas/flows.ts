@@ -46,7 +46,10 @@ export const flow = v.object({
         ),
         reason: v.exactOptional(reason),
         because: v.exactOptional(
-          described(v.string(), "With the reason `dependency_failed`: the ref of the task that failed."),
+          described(
+            v.string(),
+            "With the reason `dependency_failed`: the ref of the nearest task before it that did not complete.",
+          ),
         ),
         after: described(v.array(edge), "What it waits for."),
       }),

@@ -92,7 +92,7 @@ export const notifyScript = {
 export const readOutboxScript = {
   script: readOutbox,
   keys: ["tasks", "expiry"],
-  args: ["size"],
+  args: ["size", "skip"],
   decode: (reply: Reply) => {
     const reader = okay("readOutbox", reply);
     return { nodes: reader.integer(), entries: readEntries(reader) };

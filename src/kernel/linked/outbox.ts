@@ -59,18 +59,46 @@ interface Change {
 }
 
 /**
- * Reads the outbox of a partition, and empties it.
+ * Reads the outbox of a partition, and empties it. What cannot be done now, such as what another database needs that
+ * cannot be reached, stays and does not keep the rest from being done.
  * @returns whether it is empty, and all nodes of flows there have ended
- * @throws {SluiceError}
+ * @throws {SluiceError} for the first of what has failed, when all else is done
  */
 export async function emptyOutbox(link: Link, name: string, options: SendOptions = {}): Promise<boolean> {
-  const call = shardNamed(link, name).call(readOutboxScript, { size: String(ENTRIES) });
+  const shard = shardNamed(link, name);
+  const failures = new Failures();
+  let skip = 0;
   for (let round = 0; round < MAX_ROUNDS; round++) {
+    const call = shard.call(readOutboxScript, { size: String(ENTRIES), skip: String(skip) });
     const { nodes, entries } = await run(link.transport, call, options);
-    if (entries.length === 0) return nodes === 0;
-    if (!(await sendOutbox(link, name, entries, options))) return false;
+    if (entries.length === 0) {
+      failures.throwFirst();
+      return nodes === 0 && skip === 0;
+    }
+    skip += (await sendEntries(link, name, entries, options, failures)).left;
   }
+  failures.throwFirst();
   return false;
+}
+
+/** Collects what fails, for work whose other parts go on. */
+class Failures {
+  #first: SluiceError | undefined;
+
+  /** @returns what the step returns; undefined if it fails */
+  async of<T>(step: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof SluiceError) || error.code === "aborted") throw error;
+      this.#first ??= error;
+      return undefined;
+    }
+  }
+
+  throwFirst(): void {
+    if (this.#first) throw this.#first;
+  }
 }
 
 /** What the names of notes begin with that say that a partition has nodes of flows. */
@@ -109,7 +137,7 @@ interface Open {
 /**
  * Notifies what a partition has left to be notified, and all that follows from it.
  * @returns whether all of it was done. The rest stays in the outbox
- * @throws {SluiceError}
+ * @throws {SluiceError} for the first of what has failed, when all else is done
  */
 export async function sendOutbox(
   link: Link,
@@ -117,7 +145,25 @@ export async function sendOutbox(
   entries: readonly OutboxEntry[],
   options: SendOptions = {},
 ): Promise<boolean> {
+  const failures = new Failures();
+  const { isDone } = await sendEntries(link, name, entries, options, failures);
+  failures.throwFirst();
+  return isDone;
+}
+
+/** @returns how many of the entries are left, and whether all that follows from them was done, too */
+async function sendEntries(
+  link: Link,
+  name: string,
+  entries: readonly OutboxEntry[],
+  options: SendOptions,
+  failures: Failures,
+): Promise<{ readonly left: number; readonly isDone: boolean }> {
   let isDone = true;
+  let left = entries.length;
+  const given = new Set(entries);
+  // The nodes of a partition are added in their order.
+  const waiting = new Set<string>();
   let open: readonly Open[] = entries.map((entry) => ({ from: name, entry }));
   let removals: Command[] = [];
   const failed: Open[] = [];
@@ -125,22 +171,28 @@ export async function sendOutbox(
     const done: Open[] = [];
     // Tasks first, in their order: others may wait for them.
     for (const { from, entry } of open.filter(isField)) {
-      const sent = await sendPiece(link, from, entry.member, options);
-      if (sent) done.push({ from, entry });
-      else isDone = false;
+      const to = targetOf(entry.member);
+      if (waiting.has(to)) continue;
+      if (await failures.of(() => sendPiece(link, from, entry.member, options))) done.push({ from, entry });
+      else waiting.add(to);
     }
     failed.push(...open.filter(({ entry }) => entry.kind === "cancel"));
     const nodes = open.filter(({ entry }) => entry.kind === "node");
     for (const one of nodes) {
       const { member, outcome, followers } = one.entry;
       if (followers !== " -") continue;
-      await endFlow(link, one.from, flowOf(member), outcome === "open", options);
-      done.push(one);
+      const end = async () => {
+        await endFlow(link, one.from, flowOf(member), outcome === "open", options);
+        return true;
+      };
+      if (await failures.of(end)) done.push(one);
+      else isDone = false;
     }
     const notified = nodes.filter(({ entry }) => entry.followers !== " -");
-    const { more, left } = await notifyAll(link, notified, removals, options);
-    done.push(...notified.filter((one) => !left.has(one)));
-    if (left.size > 0) isDone = false;
+    const { more, unsent } = await notifyAll(link, notified, removals, options, failures);
+    done.push(...notified.filter((one) => !unsent.has(one)));
+    if (unsent.size + waiting.size > 0) isDone = false;
+    left -= done.filter(({ entry }) => given.has(entry)).length;
     removals = Array.from(
       groupedBy(done, ({ from }) => from),
       ([from, own]) =>
@@ -156,11 +208,17 @@ export async function sendOutbox(
   // What waits for a task that has failed falls before all others are cancelled.
   for (const { from, entry } of failed) {
     const { flow, mode, home } = readCancelMember(entry.member);
-    const cancelled = await cancelFlow(link, home, flow, mode, options);
-    if (cancelled?.isDone === false) isDone = false;
-    else await link.transport.send(removeEntries(shardNamed(link, from), [entry]), options);
+    const cancelled = await failures.of(
+      async () => (await cancelFlow(link, home, flow, mode, options)) ?? {},
+    );
+    if (!cancelled || ("isDone" in cancelled && !cancelled.isDone)) {
+      isDone = false;
+      continue;
+    }
+    await link.transport.send(removeEntries(shardNamed(link, from), [entry]), options);
+    if (given.has(entry)) left--;
   }
-  return isDone;
+  return { left, isDone };
 }
 
 /**
@@ -249,6 +307,9 @@ async function unlessItFails(sent: Promise<unknown>): Promise<void> {
   }
 }
 
+/** The partition that gets a piece of a flow. */
+const targetOf = (member: string) => member.slice(member.lastIndexOf(" ") + 1);
+
 /** Adds a piece of a flow. Returns false if it may still be staged, so that its flow is not known yet. */
 async function sendPiece(link: Link, from: string, member: string, options: SendOptions): Promise<boolean> {
   const { tasks } = shardNamed(link, from).keys;
@@ -256,7 +317,7 @@ async function sendPiece(link: Link, from: string, member: string, options: Send
   const text = await run(link.transport, read, options);
   // Another caller has added it.
   if (text === null) return true;
-  const to = member.slice(member.lastIndexOf(" ") + 1);
+  const to = targetOf(member);
   const { queue } = readShardName(to);
   const call = pieceCall(shardNamed(link, to), readPiece(text), link.released?.wakeWindow(queue));
   const { status, wake } = await run(link.transport, call, options);
@@ -295,7 +356,8 @@ async function notifyAll(
   entries: readonly Open[],
   first: readonly Command[],
   options: SendOptions,
-): Promise<{ readonly more: readonly Open[]; readonly left: ReadonlySet<Open> }> {
+  failures: Failures,
+): Promise<{ readonly more: readonly Open[]; readonly unsent: ReadonlySet<Open> }> {
   const all = entries.map((open) => ({ open, ...followersOf(open) }));
   const changes = all.flatMap(({ open, flow, home, changes: own }) =>
     own.map((one) => ({ ...one, open, flow, home })),
@@ -312,27 +374,30 @@ async function notifyAll(
       slice.map(({ change }) => change),
     ),
   );
-  if (removals.length + calls.length === 0) return { more: [], left: new Set() };
-  const replies = (await exchange(link.transport, [...removals, ...calls], options)).map((reply) => reply());
+  if (removals.length + calls.length === 0) return { more: [], unsent: new Set() };
+  const sent = await failures.of(() => exchange(link.transport, [...removals, ...calls], options));
   const more: Open[] = [];
-  const left = new Set<Open>();
+  const unsent = new Set<Open>();
   const toWake = new Set<string>();
   const known = new Map<string, boolean>();
   for (const [i, { to, slice }] of slices.entries()) {
-    const reply = replies[removals.length + i];
-    if (!reply) continue;
+    const reply = await failures.of(() => sent?.[removals.length + i]?.() || undefined);
+    if (!reply) {
+      for (const { open } of slice) unsent.add(open);
+      continue;
+    }
     if (reply.wake) toWake.add(readShardName(to).queue);
     more.push(...reply.outbox.map((entry) => ({ from: to, entry })));
     if (reply.unknown === 0) continue;
     // Their piece may not have been added yet.
     for (const { open, flow, home } of slice) {
-      const isKnown = known.get(flow) ?? (await exists(link, home, flow, options));
+      const isKnown = known.get(flow) ?? (await failures.of(() => exists(link, home, flow, options))) ?? true;
       known.set(flow, isKnown);
-      if (isKnown) left.add(open);
+      if (isKnown) unsent.add(open);
     }
   }
   await Promise.all(Array.from(toWake, (queue) => link.released?.ready(queue)));
-  return { more, left };
+  return { more, unsent };
 }
 
 /** Whether a flow has not ended, so that its nodes may still be added. */

@@ -76,13 +76,14 @@ function ofPlace(described: Described, { field, union = field, schema, value, pu
 }
 
 /** Missing and unknown fields of an object. */
-function ofFields({ field, union, schema, form = 0, value, put }: PlaceIn): Breakage[] {
+function ofFields({ field, union, schema, first, value, put }: PlaceIn): Breakage[] {
   if (schema.type !== "object" || !isObject(value)) return [];
   const broken = (name: string, how: string, fields: object): Breakage => {
     return { field: at(field, name), within: union ?? at(field, name), how, value: put(fields) };
   };
-  // A body without the field that marks its form has the first form.
-  const required = field === "" && form > 0 ? [] : (schema.required ?? []);
+  // Without a field that only this form has, the value has the first form.
+  const marks = (name: string) => first?.properties !== undefined && !Object.hasOwn(first.properties, name);
+  const required = (schema.required ?? []).filter((name) => !marks(name));
   const unknown = schema.additionalProperties === false ? ["unknown", "constructor", "Payload"] : [];
   return [
     ...required.map((name) => {

@@ -1,4 +1,5 @@
 import { isObject } from "./document.ts";
+import { consistentFlow } from "./flow-bodies.ts";
 import type { Plan } from "./valid-request.ts";
 
 type Fields = Record<string, unknown>;
@@ -71,6 +72,10 @@ function declaration(fields: Fields): void {
 
 const filter = ["text", "group", "reason", "endedSince", "endedUntil", "enqueuedSince", "enqueuedUntil"];
 
+function newFlow(body: Fields): void {
+  consistentFlow(body, (task) => inBase64(task, "payload"));
+}
+
 /** A filter of pending tasks allows only a group. */
 function ofGroup(fields: Fields): void {
   if (fields["state"] === "pending" && filter.some((name) => fields[name] !== undefined))
@@ -86,10 +91,16 @@ const each = (list: unknown, change: (fields: Fields) => void) => {
 };
 
 /** By operation, the rules between the fields of its body. */
-const rules: Readonly<Record<string, (body: Fields) => void>> = {
+const rules: Readonly<Record<string, (body: Fields, path: Plan["path"]) => void>> = {
   enqueue(body) {
     if (Object.hasOwn(body, "tasks")) each(body["tasks"], newTask);
     else newTask(body);
+  },
+  addFlow: newFlow,
+  addBefore(body, { id }) {
+    newFlow(body);
+    // Its lease is lost: with one that is held, the ref has to be of the task's own flow.
+    body["receipt"] = `1.1.1.never-given.${id}`;
   },
   settle: (body) => each(body["settlements"], settlement),
   putSchedule: newSchedule,
@@ -101,7 +112,7 @@ const rules: Readonly<Record<string, (body: Fields) => void>> = {
 /** The same request without contradictions, by the rules that the pages state and a JSON Schema cannot. */
 export function consistent(plan: Plan): Plan {
   const body: unknown = structuredClone(plan.body);
-  if (isObject(body)) rules[plan.route.operationId]?.(body);
+  if (isObject(body)) rules[plan.route.operationId]?.(body, plan.path);
   // A stream lasts for minutes without a given time.
   const follows = Object.hasOwn(plan.headers, "Last-Event-ID");
   const streams = follows || plan.route.operationId === "events";

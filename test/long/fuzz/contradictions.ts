@@ -1,5 +1,6 @@
 import type { ProblemCode } from "../../../src/http/problems/codes.ts";
 import { isObject } from "./document.ts";
+import { isOfFlow } from "./flow-bodies.ts";
 import { SECRET } from "./from-schema.ts";
 import type { Plan } from "./valid-request.ts";
 
@@ -36,6 +37,10 @@ const inNewTask: readonly Rule[] = [
   ["unique", { unique: "24h" }, ["id", "again"]],
   ["unique", { unique: 1, id: "a", again: true }, ["dedup"]],
 ];
+
+const unknownRef: Rule = ["after", { after: "unknown" }];
+const inFlowTask: readonly Rule[] = [...inTask, unknownRef];
+const inInnerFlow: readonly Rule[] = [unknownRef];
 
 const KEYED = ["debounce", "throttle", "singleton", "replace"];
 const debounce = { key: "k", wait: 1 };
@@ -105,6 +110,8 @@ export function contradictions({ route, body, query }: Plan): Contradiction[] {
       return broken(item, rulesOf(item), put, `${name}[${i}].`);
     });
   const { tasks, settlements } = body;
+  if (Array.isArray(tasks) && isOfFlow(route))
+    return inItems("tasks", tasks, (item) => (Object.hasOwn(item, "flow") ? inInnerFlow : inFlowTask));
   if (Array.isArray(tasks)) return inItems("tasks", tasks, () => inNewTask);
   if (Array.isArray(settlements))
     return inItems("settlements", settlements, ({ outcome }) => [

@@ -13,6 +13,8 @@ export interface PlaceIn {
   readonly given: JsonSchema;
   /** Which form the schema is, if it is one of a union, whose place is the same. */
   readonly form: number | undefined;
+  /** The first form of that union. A value without the fields that mark another form is read as this one. */
+  readonly first: JsonSchema | undefined;
   readonly value: unknown;
   /** The whole value with another one in that place. */
   readonly put: (value: unknown) => unknown;
@@ -25,17 +27,18 @@ export function* placesIn(
   value: unknown,
   around: Partial<PlaceIn> = {},
 ): Generator<PlaceIn> {
-  const { field = "", union, form, put = (whole) => whole } = around;
+  const { field = "", union, form, first, put = (whole) => whole } = around;
   const schema = described.schema(given);
-  yield { field, union, schema, given, form, value, put };
+  yield { field, union, schema, given, form, first, value, put };
 
   const forms = schema.anyOf ?? schema.oneOf ?? [];
   // The form is known if null is one form, if there is an outcome, or for a whole body.
   const isAmbiguous = field !== "" && schema.anyOf !== undefined && !allows(described, schema, "null");
+  const firstForm = forms[0] && described.schema(forms[0]);
   for (const [i, one] of forms.entries()) {
     if (!fits(described, one, value)) continue;
     const outermost = union ?? (isAmbiguous ? field : undefined);
-    yield* placesIn(described, one, value, { field, union: outermost, form: i, put });
+    yield* placesIn(described, one, value, { field, union: outermost, form: i, first: firstForm, put });
   }
   if (Array.isArray(value) && schema.items) {
     for (const [i, item] of value.entries()) {

@@ -24,6 +24,7 @@ export interface Plan {
 export const queues = ["one", "two"];
 const ids = ["a", "b", "c", "d", "e", "A;%~", `z${"~".repeat(127)}`];
 const names = ["m", "n", "o;%3B"];
+const refs = ["p", "q", "r;%3B", "s", "t"];
 
 /** An instant before all others, one after all others, and one that is due at once. */
 const instants = fc.constantFrom(0, 1, 1_792_800_000_000, 8_640_000_000_000_000);
@@ -62,6 +63,8 @@ const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
   queue: fc.constantFrom(...queues),
   id: fc.constantFrom(...ids),
   ids: fc.constantFrom(...ids),
+  flow: fc.constantFrom(...queues.map((queue) => `m@${queue}`)),
+  ref: fc.constantFrom(...refs),
   group: fc.constantFrom(...names),
   name: fc.constantFrom(...names),
   incarnation: fc.constantFrom("1", "2"),

@@ -2,6 +2,7 @@ import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
 import { faultsOfAnswer, isUnhealthy } from "./answer.ts";
 import type { Described, Route } from "./document.ts";
+import { inQueues, isOfFlow } from "./flow-bodies.ts";
 import { type Bounds, runSequences } from "../../proofs/model/sequences.ts";
 import { ReturnedValues } from "./returned-values.ts";
 import type { Answered, Sent, Stack } from "./stack.ts";
@@ -81,13 +82,22 @@ export async function runValid(described: Described, stack: Stack, bounds: Bound
 /** The server remembers for a minute which queues it has registered: each run has queues of its own. */
 function inRun(plan: Plan, run: string): Plan {
   const ofRun = (queue: string) => `${queue.slice(0, 100)}.${run}`;
-  const { queue } = plan.path;
-  const body = plan.body as { queue?: string } | undefined;
+  const { queue, flow } = plan.path;
+  const [name, home] = flow?.split("@") ?? [];
   return {
     ...plan,
-    ...(queue !== undefined && { path: { ...plan.path, queue: ofRun(queue) } }),
-    ...(typeof body?.queue === "string" && { body: { ...body, queue: ofRun(body.queue) } }),
+    path: {
+      ...plan.path,
+      ...(queue !== undefined && { queue: ofRun(queue) }),
+      ...(home !== undefined && { flow: `${name}@${ofRun(home)}` }),
+    },
+    body: isOfFlow(plan.route) ? inQueues(plan.body, ofRun) : ofQueue(plan.body, ofRun),
   };
+}
+
+function ofQueue(body: unknown, of: (queue: string) => string): unknown {
+  const { queue } = (body ?? {}) as { queue?: unknown };
+  return typeof queue === "string" ? { ...(body as object), queue: of(queue) } : body;
 }
 
 /** Whether the request changes how many partitions its queue has. */
@@ -96,8 +106,8 @@ function getsPartitions({ route, body }: Plan): boolean {
   return route.operationId === "declareQueue" && Object.hasOwn(body as object, "partitions");
 }
 
-/** In a queue with partitions, a task's id must say where its dedup key is. */
-const MISPLACED = /must have the id of the task in braces.*in a queue with partitions/;
+/** In a queue with partitions, a task's id and its key must be in one place. */
+const MISPLACED = /must have (?:the id of the task in braces.*|\{.*\} in it: )in a queue with partitions/;
 
 /**
  * The answer to a valid request, if it is as the document says.

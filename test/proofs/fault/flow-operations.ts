@@ -73,7 +73,7 @@ export const ofFlows: readonly Operation[] = [
     call: async (by) => {
       await add(by);
       await notify(by);
-      return run(by.transport, shardOf(by).call(readOutboxScript, { size: "10" }));
+      return run(by.transport, shardOf(by).call(readOutboxScript, { size: "10", skip: "0" }));
     },
   },
   {
