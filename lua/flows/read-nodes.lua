@@ -1,27 +1,14 @@
--- read-nodes: reads what has become of nodes of a flow: of those given, or of those in this partition that a
--- task waits for. Changes nothing.
+-- read-nodes: reads what has become of nodes of a flow. Changes nothing.
 local delayed = KEYS[1] -- zset  id -> due (ms)
 local tasks = KEYS[2] -- hash  records and control fields
-local values = ARGV[1] -- '1' to return results and errors
-local max_bytes = ARGV[2] -- about how many bytes of records it reads
-local waiting = ARGV[3] -- a task: what it waits for here is read; empty: the nodes that are given
-local shard = ARGV[4] -- the name of this partition in the registry
+local max_bytes = ARGV[1] -- about how many bytes of records it reads
 local items = ARGV -- then for each, at most 500: id
--- Returns {'ok', what the task waits for: '~p:<id>' ('' if it waits for nothing), then for each node, as far
---          as the call came: id, state ('' if it is not known), reason ('' if it has none), value, of a
---          join: enqueued at, ended at, `N`, `C`, with spaces between, else ''}
--- value: with values the result or error as it is stored; else the id of the task with which it fell, or ''
+-- Returns {'ok', then for each node, as far as the call came: id, state ('' if it is not known), reason (''
+--          if it has none), the id of the task with which it fell, or '', of a join: enqueued at, ended at,
+--          `N`, `C`, with spaces between, else ''}
 
-local MOST = 500
-local reply, ids = { 'ok', '' }, {}
-if waiting ~= '' then
-  reply[2] = redis.call('HGET', tasks, '~p:' .. waiting) or ''
-  local flow = string.match(waiting, '({.*)$')
-  for number, place in string.gmatch(reply[2], ',"?(%w+)"?,"([^"]*)"%]') do
-    append(ids, place == shard and #ids < MOST and number .. flow or nil)
-  end
-end
-for i = 5, #items do
+local reply, ids = { 'ok' }, {}
+for i = 2, #items do
   ids[#ids + 1] = items[i]
 end
 
@@ -53,7 +40,7 @@ while done < #ids and bytes < tonumber(max_bytes) do
     end
     bytes = bytes + #(record or '')
     append(reply, own[i], state)
-    append(reply, task.reason or '', values == '1' and text or string.match(text, '^j"(%w+{.*)"$') or '')
+    append(reply, task.reason or '', string.match(text, '^j"(%w+{.*)"$') or '')
     reply[#reply + 1] = task.node_kind
         and table.concat(
           { task.enqueued_at, task.ended_at or '', task.cancelled or '', task.cancels_at or '' },

@@ -13,61 +13,50 @@ export const readNodes: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-local d=ARGV[2]
-local e=ARGV[3]
-local f=ARGV[4]
-local g=ARGV
-local h=500
-local i,j={'ok',''},{}
-if e~=''then
-i[2]=redis.call('HGET',b,'~p:'..e)or''
-local k=string.match(e,'({.*)$')
-${$AL}for o,p in string.gmatch(i[2],',"?(%w+)"?,"([^"]*)"%]')do
-AL(j,p==f and#j<h and o..k or nil)
+local d=ARGV
+local e,f={'ok'},{}
+for j=2,#d do
+f[#f+1]=d[j]
 end
+${$GC}local g={[GC.working]='working',[GC.completed]='completed',[GC.rejected]='rejected'}
+local function h(i)
+if i.state==GC.waiting then
+return i.edges and'blocked'or'pending'
+elseif i.state==GC.deleted then
+return i.reason and'rejected'or'completed'
 end
-for n=5,#g do
-j[#j+1]=g[n]
+return g[i.state]or''
 end
-${$GC}local k={[GC.working]='working',[GC.completed]='completed',[GC.rejected]='rejected'}
-local function l(m)
-if m.state==GC.waiting then
-return m.edges and'blocked'or'pending'
-elseif m.state==GC.deleted then
-return m.reason and'rejected'or'completed'
+local i,j,k=0,0,16
+${$AL}${$GF}${$GG}${$GE}${$GK}${$GE_}${$GF_}${$GK_}while i<#f and j<tonumber(c)do
+local l,m={},{}
+for q=i+1,math.min(i+k,#f)do
+l[#l+1]='.'..f[q]
+m[#m+1]=f[q]
 end
-return k[m.state]or''
+local n=redis.call('ZMSCORE',a,unpack(m))
+for r,s in ipairs(redis.call('HMGET',b,unpack(l)))do
+local t,u=GK(s or nil)
+local v=h(t)
+if v=='pending'and n[r]then
+v='delayed'
 end
-local m,n,o=0,0,16
-${$AL}${$GF}${$GG}${$GE}${$GK}${$GE_}${$GF_}${$GK_}while m<#j and n<tonumber(d)do
-local p,q={},{}
-for u=m+1,math.min(m+o,#j)do
-p[#p+1]='.'..j[u]
-q[#q+1]=j[u]
-end
-local r=redis.call('ZMSCORE',a,unpack(q))
-for v,w in ipairs(redis.call('HMGET',b,unpack(p)))do
-local x,y=GK(w or nil)
-local z=l(x)
-if z=='pending'and r[v]then
-z='delayed'
-end
-n=n+#(w or'')
-AL(i,q[v],z)
-AL(i,x.reason or'',c=='1'and y or string.match(y,'^j"(%w+{.*)"$')or'')
-i[#i+1]=x.node_kind
+j=j+#(s or'')
+AL(e,m[r],v)
+AL(e,t.reason or'',string.match(u,'^j"(%w+{.*)"$')or'')
+e[#e+1]=t.node_kind
 and table.concat(
-{x.enqueued_at,x.ended_at or'',x.cancelled or'',x.cancels_at or''},
+{t.enqueued_at,t.ended_at or'',t.cancelled or'',t.cancels_at or''},
 ' '
 )
 or''
 end
-m=m+#q
-o=math.max(1,math.min(128,math.floor((d-n)/(n/m+1))))
+i=i+#m
+k=math.max(1,math.min(128,math.floor((c-j)/(j/i+1))))
 end
-return i
+return e
 `;
   },
-  sha1: "151479cba20da3fd9600f1c8eb0c650b4b2c71ec",
-  keyLockingSha1: "ec761732fa617ed0815c28083661654409805036",
+  sha1: "8fd6bf31880b13cd5c2c6167fbd3ea568ec7fe6b",
+  keyLockingSha1: "87dbd71eac5a84c4f9cf99a961063bc57070df33",
 };

@@ -59,9 +59,12 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["deploy /nope/queues.ts", "sluice: /nope/queues.ts does not exist\n"],
   [
     "export emails --state gone",
-    "--state must be one or more of pending, delayed, working, completed, rejected, dead",
+    "--state must be one or more of pending, delayed, blocked, working, completed, rejected, dead",
   ],
-  ["ls emails --state gone", "--state must be one of pending, delayed, working, completed, rejected, dead"],
+  [
+    "ls emails --state gone",
+    "--state must be one of pending, delayed, blocked, working, completed, rejected, dead",
+  ],
   ["dead --limit 3", "sluice: --limit needs a queue"],
 
   // Names.

@@ -44,7 +44,7 @@ export async function readStates(
   while (missing.size > 0) {
     const calls = Array.from(missing, ([name, nodes]) =>
       slicesOf(nodes, PER_CALL).map(([...ids]): ReadCall => {
-        const args = { values: "", maxBytes: MAX_BYTES, waiting: "", shard: "" };
+        const args = { maxBytes: MAX_BYTES };
         return shardNamed(link, name).call(
           readNodesScript,
           args,
@@ -53,8 +53,8 @@ export async function readStates(
       }),
     ).flat();
     for (const slice of slicesOf(calls, PER_REQUEST))
-      for (const { nodes } of await runAll(link.transport, slice, options))
-        for (const status of nodes) known.set(status.id, status);
+      for (const found of await runAll(link.transport, slice, options))
+        for (const status of found) known.set(status.id, status);
     const rest = [...missing.values()].flat().filter(({ id }) => !known.has(id));
     missing = groupedBy(rest, ({ shard }) => shard);
   }
@@ -71,9 +71,9 @@ function reportOf(
   const reports = nodes.flatMap((node): FlowNodeReport[] => {
     const { id, ref, kind, shard } = node;
     if (kind === "gate") return [];
-    const { state = "", reason = "", value = "" } = known.get(id) ?? {};
+    const { state = "", reason = "", because: cause = "" } = known.get(id) ?? {};
     if (kind === "task" && state !== "") counts[state]++;
-    const because = reason === "dependency_failed" ? refs.get(value) : undefined;
+    const because = reason === "dependency_failed" ? refs.get(cause) : undefined;
     const after = edgesOf(nodes, node).map(({ from, on }) => ({ ref: nodes[from]?.ref as string, on }));
     return [
       {

@@ -129,8 +129,8 @@ export interface NodeStatus {
   readonly state: TaskState | "";
   /** Empty if it has none. */
   readonly reason: string;
-  /** Its result or error as it is stored, or only the id of the task with which it fell. */
-  readonly value: string;
+  /** The id of the task with which it fell, or empty. */
+  readonly because: string;
   /** Of a join: when it was added and ended, and its letters `N` and `C`. */
   readonly more: string;
 }
@@ -138,18 +138,15 @@ export interface NodeStatus {
 export const readNodesScript = {
   script: readNodes,
   keys: ["delayed", "tasks"],
-  args: ["values", "maxBytes", "waiting", "shard"],
+  args: ["maxBytes"],
   each: ["id"],
   decode: (reply: Reply) => {
-    const reader = okay("readNodes", reply);
-    const waitsFor = reader.text();
-    const nodes = reader.rest((item): NodeStatus => ({
+    return okay("readNodes", reply).rest((item): NodeStatus => ({
       id: item.text(),
       state: item.text() as TaskState | "",
       reason: item.text(),
-      value: item.text(),
+      because: item.text(),
       more: item.text(),
     }));
-    return { waitsFor, nodes };
   },
 } as const satisfies Binding;

@@ -3,7 +3,7 @@ import { drain, Queue } from "../../../src/index.ts";
 import { addBefore } from "../../../src/features/flows/add-before.ts";
 import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
-import { batch, withFlows } from "../../../src/http/flows/index.ts";
+import { batch, Flows, withFlows } from "../../../src/http/flows/index.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { readLayout } from "../../../src/kernel/linked/flow-layout.ts";
 import { shardNamed } from "../../../src/kernel/linked/outbox.ts";
@@ -134,6 +134,8 @@ describe("a working task", () => {
     for (const one of await queue("one").dequeue({ max: 2 })) await one.reject();
     expect(await queue("two").counts()).toMatchObject({ blocked: 0, rejected: 1 });
     await take("three", "clean");
+    const report = await new Flows(link()).get("f@one");
+    expect(report?.nodes.find(({ ref }) => ref === "index")).toMatchObject({ because: "crawl/a" });
   });
 
   test("of a drain may add them", async () => {
