@@ -1,3 +1,4 @@
+import { linked } from "../kernel/linked/linked-transport.ts";
 import {
   cancelWholeFlow,
   type FlowCancelled,
@@ -33,8 +34,9 @@ export class Flows {
   constructor(given: FlowsOptions) {
     onlyOptions(given, OPTIONS);
     const stores = new Map<string, Adds>();
+    const options = { ...given, transport: linked(given.transport) };
     this.#open = (queue) => {
-      const store = stores.get(queue) ?? operatedStore(opened(queue, given));
+      const store = stores.get(queue) ?? operatedStore(opened(queue, options));
       stores.set(queue, store);
       return store;
     };

@@ -1,5 +1,6 @@
 /** What operators do with a flow as a whole. */
 import { commandCall, runAll } from "../../kernel/call.ts";
+import { dividedSince } from "../../kernel/linked/divided-since.ts";
 import { type FlowLayout, readLayout } from "../../kernel/linked/flow-layout.ts";
 import { layoutField, rootOf } from "../../kernel/linked/flow-names.ts";
 import { cancelFlow, emptyOutbox, type Link, shardNamed } from "../../kernel/linked/outbox.ts";
@@ -67,7 +68,7 @@ export async function redriveWholeFlow(
   const found = await homeOf(open, flow, options);
   const layout = found && (await readLayout(found.home, flow, options));
   if (!layout) return NOT_FOUND;
-  const { link } = found;
+  const link = { ...found.link, transport: dividedSince(found.link.transport, () => true) };
   let redriven = 0;
   for (const slice of slicesOf(redriveCalls(link, open, layout), PER_REQUEST)) {
     const replies = await runAll(

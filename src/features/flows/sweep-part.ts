@@ -1,3 +1,4 @@
+import { dividedSince } from "../../kernel/linked/divided-since.ts";
 import { emptyOutbox, forgetNodes, notedNodes } from "../../kernel/linked/outbox.ts";
 import { SluiceError } from "../../errors.ts";
 import type { SweepPart } from "../../sweep/part.ts";
@@ -8,7 +9,8 @@ import type { SweepPart } from "../../sweep/part.ts";
  */
 export const flowsPart: SweepPart = (sweep) => ({
   after: async ({ reminders }) => {
-    const { transport, options, failedParts } = sweep;
+    const { options, failedParts } = sweep;
+    const transport = dividedSince(sweep.transport);
     const { prefix, signal, now } = options;
     const released = {
       wakeWindow: (queue: string) => sweep.wakeWindow(queue),

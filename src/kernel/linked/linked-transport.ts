@@ -5,6 +5,7 @@
 import { linkedScripts } from "../../lua/linked.gen.ts";
 import type { Command, CommandOutcome, Reply, Script, SendOptions, Transport } from "../transport.ts";
 import { ReplyReader } from "../scripts/binding.ts";
+import { dividedSince } from "./divided-since.ts";
 import type { ForReleased, Link } from "./outbox.ts";
 
 const editions = new WeakMap<Transport, Transport>();
@@ -42,7 +43,8 @@ export function linked(transport: Transport): Transport {
 export const linkedReleasing = (transport: Transport, released: ForReleased): Transport =>
   linkTo(plain.get(transport) ?? transport, released);
 
-function linkTo(transport: Transport, released?: ForReleased): Transport {
+function linkTo(given: Transport, released?: ForReleased): Transport {
+  const transport = dividedSince(given);
   const link: Transport = {
     ...transport,
     passTurns: async (...args) => (await import("./pass-turns.ts")).passTurns(...args),
@@ -52,7 +54,7 @@ function linkTo(transport: Transport, released?: ForReleased): Transport {
     },
   };
   editions.set(link, link);
-  plain.set(link, transport);
+  plain.set(link, given);
   return link;
 }
 

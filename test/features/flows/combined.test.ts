@@ -73,6 +73,23 @@ test("a queue is not deleted while a flow needs it, unless forced", async () => 
   expect(await operator.deleteQueue()).toEqual({ ok: true });
 });
 
+test("a flow goes on when its queues are divided", async () => {
+  const names = ["rows", "mails"];
+  const { id } = await flow(
+    { ref: "a", queue: queueNamed("rows"), payload: "a" },
+    { ref: "b", queue: queueNamed("mails"), payload: "b", after: "a" },
+    { ref: "c", queue: queueNamed("rows"), payload: "c", after: "b" },
+  );
+  const options = { transport: rig.transport, now: () => rig.now };
+  for (const name of names) await new Operator(name, options).resize(2);
+  const seen = await work(...names.map((name) => queueNamed(name)));
+  expect(seen).toEqual([["a"], ["b", "a"], ["c", "b"]]);
+  const all = new Flows(options);
+  expect(await all.get(id)).toMatchObject({ state: "completed" });
+  expect(await all.redrive(id)).toEqual({ ok: true, redriven: 0 });
+  expect((await sweep(rig.transport, { now: options.now, also: [flows] })).failed).toEqual([]);
+});
+
 test("a sweep notifies the tasks of other queues that a consumer has left, and wakes their consumers", async () => {
   const [first, second] = [queueNamed("first"), queueNamed("second")];
   await flow({ ref: "a", queue: first, payload: "a" }, { ref: "b", queue: second, payload: "b", after: "a" });
