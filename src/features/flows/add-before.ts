@@ -28,9 +28,12 @@ import {
   shardsOf,
   targetsOf,
   wakeAll,
+  type FlowQueue,
+  overAll,
 } from "./flow-tasks.ts";
 import { ADDED_ROOT, frontOf, refOf } from "./front-of.ts";
 import type { FlowItem } from "./graph/flow-items.ts";
+import type { FlowPlan } from "./graph/flow-plan.ts";
 import { planFlow } from "./graph/plan-flow.ts";
 import { sendNodes } from "./send-nodes.ts";
 
@@ -58,12 +61,23 @@ export async function addBefore<Q>(
   queueOf: QueueOf<Q>,
   { signal }: Pick<RequestOptions, "signal"> = {},
 ): Promise<AddedBefore> {
+  const plan = planFlow(items);
+  const queues = queuesOf(plan.nodes, queueOf, task.store.queue);
+  const stores = [task.store, ...queues.flatMap((queue) => queue?.store ?? [])];
+  return overAll(stores, () => addOnce(task, ref, plan, queues, signal), { signal });
+}
+
+async function addOnce<Q>(
+  task: { readonly receipt: string; readonly store: Adds },
+  ref: string,
+  { nodes, edges }: FlowPlan<Q>,
+  queues: readonly (FlowQueue | undefined)[],
+  signal: AbortSignal | undefined,
+): Promise<AddedBefore> {
   const { id, lease, token: ofLease, place } = readReceipt(task.receipt, "receipt");
   const shard = task.store.shard(place);
   const flow = flowOf(id);
   const number = id.slice(0, id.indexOf("{"));
-  const { nodes, edges } = planFlow(items);
-  const queues = queuesOf(nodes, queueOf, task.store.queue);
   if (!queues.some((queue) => queue)) throw invalidArgument("tasks", "must have at least one task");
   const recordsOf = await checkTasks(nodes, queues);
   const known = await readWorking(shard, id, `${lease},${ofLease}`, signal);

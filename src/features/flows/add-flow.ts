@@ -1,5 +1,6 @@
 /** Adds a flow: its record and the tasks of its home in one request, those of other partitions behind it. */
 import { invalidArgument, SluiceError } from "../../errors.ts";
+import { commandCall, runAll } from "../../kernel/call.ts";
 import { layoutFields } from "../../kernel/linked/flow-layout.ts";
 import { layoutField, nodeId, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
 import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
@@ -9,12 +10,14 @@ import { newTaskId } from "../../kernel/names/ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { requestKey } from "../../kernel/options/validation.ts";
 import type { Shard } from "../../kernel/shard.ts";
+import type { Adds } from "../../kernel/store.ts";
 import { checkGroups } from "./check-groups.ts";
 import { cancelsText, writeNodes } from "./flow-nodes.ts";
 import {
   addedNodes,
   checkTasks,
   type FlowQueue,
+  overAll,
   queuesOf,
   type QueueOf,
   shardsOf,
@@ -65,8 +68,18 @@ export async function addFlow<Q>(
 
 /** Adds a flow that is planned, as {@link addFlow} does. */
 export async function addPlan<Q>(
-  { nodes, edges, batch }: FlowPlan<Q>,
+  plan: FlowPlan<Q>,
   queueOf: QueueOf<Q>,
+  options: FlowOptions,
+): Promise<AddedFlow> {
+  const queues = queuesOf(plan.nodes, queueOf);
+  const stores = queues.flatMap((queue) => queue?.store ?? []);
+  return overAll(stores, () => addOnce(plan, queues, options), { signal: options.signal });
+}
+
+async function addOnce<Q>(
+  { nodes, edges, batch }: FlowPlan<Q>,
+  queues: readonly (FlowQueue | undefined)[],
   { id, idempotencyKey, onFailure, signal }: FlowOptions,
 ): Promise<AddedFlow> {
   if (id !== undefined && (typeof id !== "string" || !NAME.test(id))) {
@@ -75,7 +88,6 @@ export async function addPlan<Q>(
   if (onFailure !== undefined && onFailure !== "cancel")
     throw invalidArgument("onFailure", 'must be "cancel", if it is given');
   const key = requestKey({ idempotencyKey });
-  const queues = queuesOf(nodes, queueOf);
   const first = queues.find((queue) => queue !== undefined);
   if (!first) throw invalidArgument("tasks", "must have at least one task");
   const recordsOf = await checkTasks(nodes, queues);
@@ -83,6 +95,8 @@ export async function addPlan<Q>(
   const derived = key === undefined ? newTaskId() : await derivedName("flow", homeQueue.name, key);
   const flow = `${id ?? derived}@${homeQueue.name}`;
   const shards = await shardsOf(queues, flow, { signal });
+  if (id !== undefined || key !== undefined)
+    shards.set(first, await homeNow(first.store, shards.get(first) as Shard, flow, { signal }));
   const shardOf = (queue: FlowQueue) => shards.get(queue) as Shard;
   const homeShard = shardOf(first);
 
@@ -124,6 +138,18 @@ export async function addPlan<Q>(
     created: sent.by !== "others",
     tasks: Object.fromEntries(tasks) as Record<string, string>,
   };
+}
+
+/** The home of a flow: where it is, if it was added before the queue had its present partitions. */
+async function homeNow(store: Adds, owner: Shard, flow: string, options: RequestOptions): Promise<Shard> {
+  const root = rootOf(flow);
+  const others = (await store.having(root, options)).filter(({ name }) => name !== owner.name);
+  if (others.length === 0) return owner;
+  const calls = others.map((shard) =>
+    commandCall(["HEXISTS", shard.keys.tasks, root], (reply) => (reply === 1 ? shard : undefined)),
+  );
+  const found = await runAll(store.queue.transport, calls, options);
+  return found.find((shard) => shard !== undefined) ?? owner;
 }
 
 const keyReused = () =>

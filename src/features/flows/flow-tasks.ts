@@ -90,6 +90,15 @@ export async function shardsOf(
   return shards;
 }
 
+/** Runs calls on the shards of queues. Runs them again if one of these has turned out to have others. */
+export function overAll<T>(
+  stores: readonly Adds[],
+  calls: () => Promise<T>,
+  options: RequestOptions,
+): Promise<T> {
+  return [...new Set(stores)].reduce((inner, store) => () => store.over(inner, options), calls)();
+}
+
 /** Tasks of one queue, checked. */
 interface TasksOfQueue extends Pick<AddBatch, "encode">, Pick<Content, "tasks" | "at"> {
   readonly name: string;

@@ -120,15 +120,18 @@ async function addLater(
   let removals: readonly Command[] = [];
   for (const slice of requestsOf(later)) {
     const calls = slice.map(({ target, items }) => pieceCall(target.shard, { token, items }, target.wake));
-    const before = removals.map((command) => commandCall(command, () => ({ wake: false })));
-    const replies = await runAll<{ readonly wake: boolean }>(transport, [...before, ...calls]);
-    for (const [i, { target }] of slice.entries())
-      if (replies[before.length + i]?.wake) wakes.add(target.shard.name);
-    removals = removeEntries(
-      from,
-      slice.map(({ member }) => ({ kind: "field", member })),
-    );
+    const before = removals.map((command) => commandCall(command, () => undefined));
+    const replies = (
+      await runAll<{ status: string; wake: boolean } | undefined>(transport, [...before, ...calls])
+    ).slice(before.length);
+    for (const [i, { target }] of slice.entries()) if (replies[i]?.wake) wakes.add(target.shard.name);
+    const added = slice.filter((_, i) => replies[i]?.status === "ok");
+    const done = added.map(({ member }) => ({ kind: "field" as const, member }));
+    removals = done.length > 0 ? removeEntries(from, done) : [];
+    // Those of a partition are added in their order: a sweep goes on, when Redis has room again.
+    if (added.length < slice.length) break;
   }
+  if (removals.length === 0) return;
   for (const outcome of await transport.send(removals)) replyOf(outcome);
 }
 

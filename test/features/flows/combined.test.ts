@@ -90,6 +90,32 @@ test("a flow goes on when its queues are divided", async () => {
   expect((await sweep(rig.transport, { now: options.now, also: [flows] })).failed).toEqual([]);
 });
 
+test("a flow is added to queues that were divided meanwhile, and its id stays known when they are divided again", async () => {
+  const options = { transport: rig.transport, now: () => rig.now };
+  // Each call comes from an instance that knows of no change.
+  const add = (id: string, partitions?: number) => {
+    const fresh: QueueOptions["transport"] = linked({ send: (...sent) => rig.transport.send(...sent) });
+    const [rows, mails] = ["rows", "mails"].map((name) => queueNamed(name, { transport: fresh, partitions }));
+    return flow(
+      [
+        { ref: "a", queue: rows!, payload: id },
+        { ref: "b", queue: mails!, payload: id, after: "a" },
+      ],
+      { id },
+    );
+  };
+  const ids = Array.from({ length: 6 }, (_, i) => `night-${i}`);
+  for (const name of ["rows", "mails"]) {
+    await queueNamed(name).enqueue(0);
+    await new Operator(name, options).resize(2);
+  }
+  for (const id of ids) expect(await add(id)).toMatchObject({ created: true });
+  for (const name of ["rows", "mails"]) await new Operator(name, options).resize(5);
+  for (const id of ids) expect(await add(id)).toMatchObject({ created: false });
+  expect(await queueNamed("rows").counts()).toMatchObject({ pending: 1 + ids.length, blocked: 0 });
+  expect(await queueNamed("mails").counts()).toMatchObject({ pending: 1, blocked: ids.length });
+});
+
 test("a sweep notifies the tasks of other queues that a consumer has left, and wakes their consumers", async () => {
   const [first, second] = [queueNamed("first"), queueNamed("second")];
   await flow({ ref: "a", queue: first, payload: "a" }, { ref: "b", queue: second, payload: "b", after: "a" });
