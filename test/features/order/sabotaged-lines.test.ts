@@ -58,7 +58,7 @@ test(`after acts of sabotage, deep sweeps repair all lines, the quick check miss
     const { entries, ...last } = await wholeSweep();
     expect([seed + i, last.faults, last.failed]).toEqual([seed + i, [], []]);
     expect([seed + i, violations(await rig.space())]).toEqual([seed + i, []]);
-    expect(await check()).toEqual({ valid: true, entries, hasSchedules: false });
+    expect(await check()).toEqual({ valid: true, entries, hasSchedules: false, hasFlows: false });
     await finish(destroyed, seed + i);
   }
 });
