@@ -27,7 +27,7 @@ local function begin_nodes(plan, items, from, letters)
       if edges == '~x' then
         plan_write(plan, 'HSET tasks', id, record)
       end
-      plan_write(plan, 'ZADD expiry', BLOCKED, id)
+      plan_write(plan, 'ZADD expiry', BLOCKED.task, id)
     else
       local more = place == from + 1 and letters or ''
       local fixed = '2;' .. int(plan.now) .. more .. record
@@ -46,7 +46,7 @@ local function begin_nodes(plan, items, from, letters)
     if edges ~= '' then
       local _, open = string.gsub(edges, '[cer]', '')
       task.edges = int(open) .. ',0,' .. edges
-      plan_write(plan, 'ZADD delayed', blocked_score(task), id)
+      plan_write(plan, 'ZADD delayed', BLOCKED.score(task), id)
       plan_write(plan, 'HSET tasks', '.' .. id, format(task, ''))
     elseif delay > 0 then
       plan_write(plan, 'ZADD delayed', score_when_due(task, plan.now + delay), id)

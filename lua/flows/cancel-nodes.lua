@@ -59,7 +59,7 @@ for i = 4, #items do
       -- A cancel of the user's comes before one for a failure.
       task.cancelled = task.cancelled == 'a' and 'a' or mark
       plan_write(plan, 'HSET tasks', '.' .. id, format(task, texts[i]))
-      plan_write(plan, 'ZADD expiry', BLOCKED, outbox)
+      plan_write(plan, 'ZADD expiry', BLOCKED.task, outbox)
     end
   elseif not task.state then
     reply[4] = reply[4] + 1

@@ -1,35 +1,34 @@
 -- flows: when a task of a flow ends, this notifies the nodes that wait for it. Each of them has the state of
 -- all of its edges, so that a second notice changes nothing.
 
--- When a task is due that is blocked: as late as any task may be. Members of `expiry` with this score are the
--- outbox.
-local BLOCKED = '4503599627370495'
-
--- The score of joins and gates that wait. It is behind that of tasks, so that these can be counted.
-local BLOCKED_GATE = '4503599627370496'
-
--- How long (ms) records of a flow are kept that has not ended: ten years.
-local UNTIL_THE_END = 315360000000
-
--- The score in `delayed` of a node that is blocked.
-local function blocked_score(task)
-  return task.node_kind and BLOCKED_GATE or score_when_due(task, BLOCKED)
-end
+-- Where nodes are that are blocked, and how long they are kept. One local, as Lua allows 200 of them.
+local BLOCKED = {
+  -- When a blocked task is due: as late as any task may be. Members of `expiry` with this score are the outbox.
+  task = '4503599627370495',
+  -- The score of joins and gates that wait. It is behind that of tasks, so that these can be counted.
+  gate = '4503599627370496',
+  -- How long (ms) records of a flow are kept that has not ended: ten years.
+  kept_for = 315360000000,
+  -- The score in `delayed` of a node that is blocked.
+  score = function(task)
+    return task.node_kind and '4503599627370496' or score_when_due(task, '4503599627370495')
+  end,
+}
 
 -- The bounds of the scores in `delayed` of tasks in a state, `delayed` or `blocked`: the lowest of them, if
 -- any, and the next higher one.
 local function blocked_bounds(state)
   if state == 'blocked' then
-    return BLOCKED, BLOCKED_GATE
+    return BLOCKED.task, BLOCKED.gate
   end
-  return nil, BLOCKED
+  return nil, BLOCKED.task
 end
 
 -- Blocked tasks are never due.
 upcoming = (function(inner)
   return function(delayed, deadline)
     local due, wake = inner(delayed, deadline)
-    local never = tonumber(BLOCKED)
+    local never = tonumber(BLOCKED.task)
     return (due or never) < never and due or nil, (wake or never) < never and wake or deadline
   end
 end)(upcoming)
@@ -40,8 +39,8 @@ count_blocked = (function()
     if tonumber(nodes or 0) == 0 then
       return 0, 0
     end
-    return redis.call('ZCOUNT', delayed, BLOCKED, '(' .. BLOCKED_GATE),
-      redis.call('ZCOUNT', delayed, BLOCKED, '+inf')
+    return redis.call('ZCOUNT', delayed, BLOCKED.task, '(' .. BLOCKED.gate),
+      redis.call('ZCOUNT', delayed, BLOCKED.task, '+inf')
   end
 end)(count_blocked)
 
@@ -196,7 +195,7 @@ local flows = (function()
       transition(task, 'blocked', plan.now)
       plan_write(plan, 'ZREM expiry', id)
       plan_write(plan, 'ZREM dead', id)
-      plan_write(plan, 'ZADD delayed', blocked_score(task), id)
+      plan_write(plan, 'ZADD delayed', BLOCKED.score(task), id)
       if task.node_kind then
         plan_write(plan, 'HSET tasks', id, '2;' .. task.enqueued_at .. ';F=' .. task.flow .. '\n')
       end
@@ -328,7 +327,7 @@ local flows = (function()
         ended.because = because
         if others ~= '' then
           local member = '~x:' .. ended.id
-          plan_write(plan, 'ZADD expiry', BLOCKED, member)
+          plan_write(plan, 'ZADD expiry', BLOCKED.task, member)
           append(outbox, member, 'node')
           append(outbox, ended.outcome, others)
           outbox[#outbox + 1] = because
@@ -389,7 +388,7 @@ end_task = (function(inner)
       transition(task, state, plan.now)
       plan_write(plan, 'HSET tasks', id, '')
       plan_write(plan, 'HSET tasks', '.' .. id, format(task, text))
-      plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
+      plan_write(plan, 'ZADD expiry', int(plan.now + BLOCKED.kept_for), id)
       flows.note_outcome(plan, id, task, state == 'completed' and 'completed' or 'failed')
       return
     elseif task.flow then
@@ -398,9 +397,9 @@ end_task = (function(inner)
         or DEFAULT_DEAD_TTL
       task.kept_for = int(reason == 'cancelled' and 0 or given or own)
     end
-    inner(plan, id, task, text, state, reason, task.flow and UNTIL_THE_END or given)
+    inner(plan, id, task, text, state, reason, task.flow and BLOCKED.kept_for or given)
     if task.flow and reason == 'cancelled' then
-      plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
+      plan_write(plan, 'ZADD expiry', int(plan.now + BLOCKED.kept_for), id)
     end
     flows.note_outcome(plan, id, task, flows.outcome_of(task))
     if
@@ -410,7 +409,7 @@ end_task = (function(inner)
       and reason ~= 'dependency_failed'
     then
       local member = '~x:flow{' .. task.flow .. '} !f ' .. task.cancels_at
-      plan_write(plan, 'ZADD expiry', BLOCKED, member)
+      plan_write(plan, 'ZADD expiry', BLOCKED.task, member)
       append(flows.outbox, member, 'cancel')
       append(flows.outbox, '', '')
       append(flows.outbox, '')

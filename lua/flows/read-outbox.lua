@@ -7,7 +7,7 @@ local skip = ARGV[2] -- how many of the first entries to leave out
 --          what it is ('node', 'field' or 'cancel'), outcome, followers, because; of the others: '', '', ''}
 -- outcome, because: as `notify` takes them. A flow as a whole has the followers ' -'
 
-local members = redis.call('ZRANGE', expiry, BLOCKED, '+inf', 'BYSCORE', 'LIMIT', skip, size)
+local members = redis.call('ZRANGE', expiry, BLOCKED.task, '+inf', 'BYSCORE', 'LIMIT', skip, size)
 local names, reply = { '~nodes' }, { 'ok' }
 for _, member in ipairs(members) do
   names[#names + 1] = '.' .. string.sub(member, 4)

@@ -75,9 +75,9 @@ local function repair_waiting(repair, entry)
   elseif home == 'delayed' then
     local due = tonumber(entry.delayed or -1)
     -- A task of a flow that was released is not blocked.
-    local latest = task.flow and BLOCKED - 1 or LAST
+    local latest = task.flow and BLOCKED.task - 1 or LAST
     local whole = due >= 0 and due <= latest and math.floor(due) or repair.now
-    local score = task.edges and blocked_score(task) or score_when_due(task, whole)
+    local score = task.edges and BLOCKED.score(task) or score_when_due(task, whole)
     if due ~= tonumber(score) then
       plan_write(plan, 'ZADD delayed', score, id)
       report_fault(repair, entry.delayed and 'time_broken' or 'place_missing', id)

@@ -21,10 +21,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -55,17 +56,16 @@ import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
-import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $JR } from "./parts/nobody-awake.gen.ts";
 import { $JU } from "./parts/record-wake.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
+import { $Y_, $HK_, $KR, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $KM, $KN, $KO } from "./parts/begin-nodes.gen.ts";
-import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -102,13 +102,13 @@ end
 ${$AL}${$AH}${$AQ}${$KN}if not KN(g,l,m)then
 return{'lost'}
 end
-${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$KM}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GK_}${$GM_}${$GP_}local r,s=KM(o,l,m)
+${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$KM}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GK_}${$GM_}${$GP_}local r,s=KM(o,l,m)
 local t={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
 ${$FM}${$DW}${$DX}${$DY}${$EI}if k=='1'and DY(o.settings,n,t,EI(o))then
 return{'full'}
 end
-${$AG}${$AN}${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FW}${$FX}${$HK}${$FT}${$GX}${$HK_}${$AF_}${$KO}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}local u=KO(o,q[2],q[6],r)
+${$AG}${$AN}${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FW}${$FX}${$HK}${$FT}${$GX}${$HK_}${$AF_}${$KO}${$KR}${$FJ_}${$HK__}${$FU_}local u=KO(o,q[2],q[6],r)
 if u then
 return u
 end
@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "4ec4d8ec45d15418d9f5a464ff9ff30698ed504a",
-  keyLockingSha1: "a2a550d0d1da6f1a2a79078ef4bf76b52146826b",
+  sha1: "325f9f759d67ed926fbe92041a8537213fd62a5a",
+  keyLockingSha1: "5aa7e543dd3cdc6fce36dcc97f24a6483b2d338b",
 };

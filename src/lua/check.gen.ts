@@ -19,9 +19,10 @@ import { $GO } from "./parts/join-record.gen.ts";
 import { $GS } from "./parts/bare-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $CM, $CN } from "./parts/count-stuck.gen.ts";
@@ -59,11 +60,11 @@ import { $IH, $II, $IJ, $IK, $IL, $IH_ } from "./parts/settings.gen.ts";
 import { $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IU, $IR_, $IU_ } from "./parts/repair-group-settings.gen.ts";
 import { $IV, $IW, $IX, $IY, $IY_ } from "./parts/pairs.gen.ts";
 import { $IZ, $JA, $JB, $JC, $KJ, $KK, $KL } from "./parts/count-ready.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
-import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
+import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
 import { $KH } from "./parts/in-line.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
@@ -228,7 +229,7 @@ end
 end
 return true
 end
-${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$AG}${$GN}${$GO}${$GP}${$GS}${$CG}${$CE}${$CJ}${$AM}${$CQ}${$CS}${$AR}${$GI}${$CR}${$CT}${$HG}${$FZ}${$GA}${$JZ}${$HI}${$FW}${$FX}${$JX}${$DI}${$DK}${$DL}${$DN}${$DP}${$GV}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$JE}${$IT}${$IU}${$IV}${$IW}${$IX}${$JD}${$IY}${$JG}${$JH}${$JI}${$KP}${$KQ}${$KS}${$JJ}${$JK}${$JL}${$JM}${$JN}${$KF}${$KG}${$DP_}${$CT_}${$IH_}${$KH}${$KI}${$IY_}${$JI_}${$JJ_}${$IR_}${$IU_}${$KJ}${$KK}${$KL}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function ak()
+${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$AG}${$GN}${$GO}${$GP}${$GS}${$CG}${$CE}${$CJ}${$AM}${$CQ}${$CS}${$AR}${$GI}${$CR}${$CT}${$HG}${$FZ}${$GA}${$JZ}${$HI}${$FW}${$FX}${$JX}${$DI}${$DK}${$DL}${$DN}${$DP}${$GV}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$JE}${$IT}${$IU}${$IV}${$IW}${$IX}${$JD}${$IY}${$JG}${$JH}${$JI}${$KP}${$JJ}${$JK}${$JL}${$JM}${$JN}${$KF}${$KG}${$DP_}${$CT_}${$IH_}${$KH}${$KI}${$IY_}${$JI_}${$JJ_}${$IR_}${$IU_}${$KJ}${$KK}${$KL}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function ak()
 local al={}
 for ap,aq in ipairs(IX)do
 al[aq]=w.seen.tasks[aq]
@@ -319,6 +320,6 @@ end
 return{'valid',ae,al}
 `;
   },
-  sha1: "c7c4f4cea83742d991cbf8ad21201bfd474f7ed4",
-  keyLockingSha1: "5b2d1bfff47b5b3af939f1405f07c891f612d6c8",
+  sha1: "544af8e0bb19c7f271506c8baa8d38b6c4d07fc2",
+  keyLockingSha1: "66def5a088ab29015306c2a33ed99492781faac2",
 };

@@ -6,13 +6,15 @@ import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AO } from "./parts/write.gen.ts";
 import { $AQ } from "./parts/read.gen.ts";
+import { $HI } from "./parts/score-when-due.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KR } from "./parts/until-the-end.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 
@@ -25,7 +27,7 @@ local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV
 ${$AI}${$AJ}${$AK}local f,g,h,i=AK(c),{},{},{}
-${$KR}local j=d==''and AI(f+KR)
+${$CL}${$HI}${$KP}local j=d==''and AI(f+KP.kept_for)
 for n=3,#e do
 g[#g+1]='.'..e[n]
 end
@@ -42,6 +44,6 @@ AO('ZADD',b,i)
 return{'ok'}
 `;
   },
-  sha1: "a4d4fe33cebe08e3105e0e3c48a4cdace95cbda8",
-  keyLockingSha1: "caf5a6ec6403c91c88634016458ad2dcb54b1ef4",
+  sha1: "73fb16b7ec5d59ba37d4aa482a9a91214b3b1e23",
+  keyLockingSha1: "00d15cd7c72db7d6996a7ad2ce8113f9c03263b0",
 };

@@ -24,10 +24,11 @@ import { $V } from "./parts/noted-slots.gen.ts";
 import { $W } from "./parts/has-moved.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -67,27 +68,26 @@ import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JV } from "./parts/enqueu
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GJ } from "./parts/without-payload.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
-import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $JR } from "./parts/nobody-awake.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
+import { $Y_, $HK_, $KR, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $EH_ } from "./parts/begin-task-later.gen.ts";
-import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
 import { $GI_ } from "./parts/has-payload-later.gen.ts";
 import { $GM_ } from "./parts/parse-with-later.gen.ts";
-import { $KV, $KW, $KX, $KZ } from "./parts/key-fields.gen.ts";
-import { $KY, $LA, $LB, $LC, $LD, $LF, $LG } from "./parts/outcomes.gen.ts";
-import { $LE } from "./parts/leave-to-owner.gen.ts";
-import { $LH, $LI, $LJ, $LK } from "./parts/find-task.gen.ts";
+import { $KS, $KT, $KU, $KW } from "./parts/key-fields.gen.ts";
+import { $KV, $KX, $KY, $KZ, $LA, $LC, $LD } from "./parts/outcomes.gen.ts";
+import { $LB } from "./parts/leave-to-owner.gen.ts";
+import { $LE, $LF, $LG, $LH } from "./parts/find-task.gen.ts";
 
 export const enqueueDebounced: Script = {
   name: "enqueueDebounced",
@@ -116,17 +116,17 @@ local u=1000
 local v=1048576
 local w=3600000
 ${$AW}local x=AW(a,b,c,d,nil,e,f,g,h)
-${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KF}${$KG}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KV}${$KW}${$LB}local y,z=LB(x,i,'~D:'..p,l,m,n,o,k)
+${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KF}${$KG}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KS}${$KT}${$KY}local y,z=KY(x,i,'~D:'..p,l,m,n,o,k)
 if not y then
 return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KP}${$KQ}${$KS}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KY}${$LA}${$LC}${$LF}local ad,ae,af=LF(y,j)
+${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KP}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KR}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KV}${$KX}${$KZ}${$LC}local ad,ae,af=LC(y,j)
 if ad then
 return ad
 end
-${$GM}${$AR}${$GI}${$GV}${$GI_}${$GM_}${$LH}local ag,ah=LH(y,ab.id,ab.enqueued_at or'')
+${$GM}${$AR}${$GI}${$GV}${$GI_}${$GM_}${$LE}local ag,ah=LE(y,ab.id,ab.enqueued_at or'')
 if ah then
 return ah
 elseif ag and ag.has_begun then
@@ -156,42 +156,42 @@ math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
 ak=math.max(ak,ac)
 end
 if s=='first'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,ag.fixed,ak)
-${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LF}${$LG}LG(y,ag,ag.fixed,ak)
+${$DI}${$KU}${$KW}${$LA}return LA(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
 ab.payloads=nil
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}${$LK}LJ(y,ag,LK(ag,aa.fixed),ak)
-${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LF}${$LG}${$LH}LG(y,ag,LH(ag,aa.fixed),ak)
+${$DI}${$KU}${$KW}${$LA}return LA(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
 end
 local al,am=ai()
 if al then
 ab.payloads=AI(am)
 ak=am<u and ak or ac
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,al,ak)
-${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LF}${$LG}LG(y,ag,al,ak)
+${$DI}${$KU}${$KW}${$LA}return LA(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
 end
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,ag.fixed,ac)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LF}${$LG}LG(y,ag,ag.fixed,ac)
 end
 if k=='?'then
-${$LE}return LE(y)
+${$LB}return LB(y)
 elseif af and t=='2'then
 return{'seal',''}
 elseif af then
-${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'d',l,0,ac+w)
+${$DI}${$KU}${$KW}${$LA}return LA(y,j,'d',l,0,ac+w)
 end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LG}local ak=LG(y,ae,0)
+${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LD}local ak=LD(y,ae,0)
 if ak then
 return ak
 end
 ab.payloads=s=='all'and'1'or nil
-${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
+${$DI}${$KU}${$KW}${$LA}return LA(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "3cb9c3f56aa2419a55cea59d785731732e6595d4",
-  keyLockingSha1: "c4642432546745cbddc084c894910e71667951db",
+  sha1: "5c479ecfba1e14962835096a051dddfa15eefd75",
+  keyLockingSha1: "c62480ae6c3b0660211230d3959d6326904c28f4",
 };

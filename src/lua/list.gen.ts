@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC, $GE, $GK } from "./parts/state.gen.ts";
-import { $I, $KT } from "./parts/zset-of-state.gen.ts";
+import { $I, $KQ } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
@@ -13,7 +13,8 @@ import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $CQ } from "./parts/clock-fields.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/reversed.gen.ts";
@@ -21,8 +22,9 @@ import { $AQ } from "./parts/read.gen.ts";
 import { $GI } from "./parts/has-payload.gen.ts";
 import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
+import { $HI } from "./parts/score-when-due.gen.ts";
 import { $GJ } from "./parts/without-payload.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -228,10 +230,10 @@ end
 end
 return ap
 end
-${$K}${$KP}${$KQ}${$KT}local function an(ao,ap)
+${$K}${$HI}${$KP}${$KQ}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KT(i)
+aq,ar=KQ(i)
 end
 local function as(at)
 if o=='1'then
@@ -284,6 +286,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "5e19832027ea59d1d16b39650ac746996030f5c5",
-  keyLockingSha1: "45c656be6652ae88b764b0de2db1e4d43f58423c",
+  sha1: "3f3df6d7049d0cc4794942e1cba2ca48c1c1c674",
+  keyLockingSha1: "fe77bb0b9a162f3e4d03a592df2037b1929eedee",
 };

@@ -19,10 +19,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -49,16 +50,15 @@ import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
-import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $JR } from "./parts/nobody-awake.gen.ts";
 import { $JU } from "./parts/record-wake.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
+import { $Y_, $HK_, $KR, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
@@ -85,7 +85,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r,s=KU.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r,s=KR.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$GB}${$FQ}${$FQ_}${$GB_}if FQ(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -94,12 +94,12 @@ local t=0
 for x=m+1,#l,n do
 local y,z,aa,ab=unpack(l,x,x+n-1)
 if p.nodes[y].found then
-KU.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
+KR.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
 t=t+1
 end
 end
-KU.follow_changes(p)
+KR.follow_changes(p)
 ${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$CD}${$FS}${$FJ}${$FN}${$FU}${$AF_}${$FJ_}${$FU_}local u=FU(p)
 if u then
 return u
@@ -107,9 +107,9 @@ end
 ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=k~=''
 and redis.call('EXISTS',a,b)>0
 and JU(g,{r[3],r[1]},p.now,k)
-return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
+return{'ok',v and 1 or 0,t,unpack(KR.outbox)}
 `;
   },
-  sha1: "41146899bb0f9d7d029c376eb49410e2c1f2ef93",
-  keyLockingSha1: "d1682534c3a0560cc5903c7f2f35911f4edffb5e",
+  sha1: "5ecee6c1bc868ffd41e3daa8954ebacb7efe5f85",
+  keyLockingSha1: "f02397e783b03c755358f0ba5547983a76e8dd56",
 };

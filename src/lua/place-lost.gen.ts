@@ -23,10 +23,11 @@ import { $GO } from "./parts/join-record.gen.ts";
 import { $GS } from "./parts/bare-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -66,17 +67,16 @@ import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
 import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JG, $JH, $JI, $JJ, $JK, $JL, $JM, $JN, $KI, $JI_, $JJ_ } from "./parts/rare.gen.ts";
 import { $HZ, $IB, $ID, $JE, $JD } from "./parts/set-aside.gen.ts";
 import { $IE } from "./parts/write-repairs.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
-import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $JO } from "./parts/repair-entries.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
-import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
+import { $Y_, $HK_, $KR, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "./parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $KH } from "./parts/in-line.gen.ts";
-import { $KR } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -150,7 +150,7 @@ local ac=z.state==GC.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and IA(p,x)
 end
-${$GD}${$GH}${$GM}${$FQ}${$HE}${$AG}${$CA}${$GS}${$Z}${$AA}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$GX}${$GV}${$HQ}${$HU}${$HZ}${$IB}${$IC}${$ID}${$IE}${$JE}${$JD}${$JG}${$JH}${$JI}${$KP}${$KQ}${$KS}${$JJ}${$JK}${$JL}${$JM}${$JN}${$JO}${$FQ_}${$CT_}${$HJ_}${$HK_}${$AF_}${$KH}${$KI}${$JI_}${$JJ_}${$KR}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GI_}${$GM_}local x=JO(p,v,w)
+${$GD}${$GH}${$GM}${$FQ}${$HE}${$AG}${$CA}${$GS}${$Z}${$AA}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$GX}${$GV}${$HQ}${$HU}${$HZ}${$IB}${$IC}${$ID}${$IE}${$JE}${$JD}${$JG}${$JH}${$JI}${$KP}${$JJ}${$JK}${$JL}${$JM}${$JN}${$JO}${$FQ_}${$CT_}${$HJ_}${$HK_}${$AF_}${$KH}${$KI}${$JI_}${$JJ_}${$KR}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GI_}${$GM_}local x=JO(p,v,w)
 if x then
 return x
 end
@@ -163,6 +163,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "5bda77f637c97ecf60525ce657e850ba273c5859",
-  keyLockingSha1: "c871024d7e8309e1f680f351a97a4c2516508313",
+  sha1: "53b8887790cbbfcf8a712a44822f76d39846b4b8",
+  keyLockingSha1: "c390970fa915ffe0085df870b9a6ed88d8cfffd2",
 };

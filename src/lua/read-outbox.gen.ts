@@ -16,10 +16,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -36,12 +37,11 @@ import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KP, $KQ } from "./parts/blocked.gen.ts";
-import { $KS, $CT_, $GN_, $GP_ } from "./parts/blocked-score.gen.ts";
+import { $KP } from "./parts/blocked.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
-import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
-import { $KR } from "./parts/until-the-end.gen.ts";
+import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
+import { $Y_, $HK_, $KR, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 
@@ -52,21 +52,21 @@ export const readOutbox: Script = {
 local b=KEYS[2]
 local c=ARGV[1]
 local d=ARGV[2]
-${$KP}local e=redis.call('ZRANGE',b,KP,'+inf','BYSCORE','LIMIT',d,c)
+${$AI}${$CL}${$HI}${$KP}local e=redis.call('ZRANGE',b,KP.task,'+inf','BYSCORE','LIMIT',d,c)
 local f,g={'~nodes'},{'ok'}
 for k,l in ipairs(e)do
 f[#f+1]='.'..string.sub(l,4)
 end
 ${$AH}${$AQ}local h=AQ('HMGET',a,f)
 g[2]=tonumber(h[1]or 0)
-${$DH}${$GC}${$AI}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for l,m in ipairs(e)do
+${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$FW}${$FX}${$HK}${$GX}${$GV}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for l,m in ipairs(e)do
 AL(g,m)
 if string.find(m,' ',1,true)then
 AL(g,string.find(m,' !',1,true)and'cancel'or'field','')
 AL(g,'','')
 else
 local n,o=GK(h[l+1]or nil)
-local p=GV(n)and KU.outcome_of(n)or'open'
+local p=GV(n)and KR.outcome_of(n)or'open'
 AL(g,'node',p)
 g[#g+1]=n.followers or' -'
 g[#g+1]=n.node_kind and string.match(o,'^j"(.*)"$')or string.sub(m,4)
@@ -75,6 +75,6 @@ end
 return g
 `;
   },
-  sha1: "150fdfbb9401c0a80e3c648dc59919439f545073",
-  keyLockingSha1: "4ce1e33b4676a493db402c8ba55233543f1589b0",
+  sha1: "dd9265b3d3b230695727d5f69f84eb16999006a7",
+  keyLockingSha1: "09f55e0b1d2d1c10e7891fd2607196ba96567d92",
 };

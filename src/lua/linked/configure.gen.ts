@@ -14,14 +14,13 @@ import { $HI } from "../parts/score-when-due.gen.ts";
 import { $FW } from "../parts/default-result-ttl.gen.ts";
 import { $FX } from "../parts/default-dead-ttl.gen.ts";
 import { $GX } from "../parts/settlement.gen.ts";
-import { $KP, $KQ } from "../parts/blocked.gen.ts";
-import { $KS, $CT_, $GN_, $GP_ } from "../parts/blocked-score.gen.ts";
+import { $KP } from "../parts/blocked.gen.ts";
 import { $KF } from "../parts/holds.gen.ts";
 import { $KG } from "../parts/lines.gen.ts";
 import { $DP_ } from "../parts/format-settings-later.gen.ts";
-import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
+import { $Y_, $HK_, $KR, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KR } from "../parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
 import { $GF_ } from "../parts/texts-later.gen.ts";
 import { $GB_ } from "../parts/newer-later.gen.ts";
@@ -31,8 +30,8 @@ export const configure: Script = {
   name: "configure",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1422)}${source.slice(7492, 7581)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(7581, 7606)}${source.slice(8096, 8117)}${source.slice(1509, 2321)}${$CH}${source.slice(2321, 4110)}${$KF}${$KG}${$CT_}${source.slice(4110, 4281)}${$GB_}${source.slice(4281, 4531)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(4531, 4907)}${$DP_}${source.slice(4907, 6282)}${source.slice(1563, 1677)}${source.slice(6396, 6655)}${source.slice(6863, 8219)}${source.slice(1677, 2202)}${source.slice(8744, 10401)}${source.slice(2202, 2426)}${source.slice(2694, 3332)}${source.slice(11263, 11791)}${$GC}${$GF}${$GG}${$GE}${$GK}${source.slice(16587, 16603)}${source.slice(11791, 11850)}${$CA}${$GN}${$GO}${$GP}${$CK}${source.slice(1509, 1563)}${$Y}${source.slice(11850, 12113)}${$CH}${source.slice(12113, 12567)}${source.slice(2426, 2509)}${source.slice(12650, 13746)}${source.slice(2509, 2523)}${source.slice(13760, 14029)}${source.slice(2523, 2694)}${source.slice(3332, 4110)}${$FY}${$GQ}${$GR}${$CC}${source.slice(14029, 16547)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KQ}${$KS}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KR}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}${source.slice(16547, 16587)}${source.slice(16603, 16963)}`;
+    return `${source.slice(0, 1422)}${source.slice(7492, 7581)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(7581, 7606)}${source.slice(8096, 8117)}${source.slice(1509, 2321)}${$CH}${source.slice(2321, 4110)}${$KF}${$KG}${$CT_}${source.slice(4110, 4281)}${$GB_}${source.slice(4281, 4531)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(4531, 4907)}${$DP_}${source.slice(4907, 6282)}${source.slice(1563, 1677)}${source.slice(6396, 6655)}${source.slice(6863, 8219)}${source.slice(1677, 2202)}${source.slice(8744, 10401)}${source.slice(2202, 2426)}${source.slice(2694, 3332)}${source.slice(11263, 11791)}${$GC}${$GF}${$GG}${$GE}${$GK}${source.slice(16587, 16603)}${source.slice(11791, 11850)}${$CA}${$GN}${$GO}${$GP}${$CK}${source.slice(1509, 1563)}${$Y}${source.slice(11850, 12113)}${$CH}${source.slice(12113, 12567)}${source.slice(2426, 2509)}${source.slice(12650, 13746)}${source.slice(2509, 2523)}${source.slice(13760, 14029)}${source.slice(2523, 2694)}${source.slice(3332, 4110)}${$FY}${$GQ}${$GR}${$CC}${source.slice(14029, 16547)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KR}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}${source.slice(16547, 16587)}${source.slice(16603, 16963)}`;
   },
-  sha1: "ebbc30fea77100d4961fd56ddcab5e7e50ff10e3",
-  keyLockingSha1: "6de55810731076cc917ad7aad42919a3c09b788a",
+  sha1: "c40af8a96dddab99fe911734f0908b09ecae285c",
+  keyLockingSha1: "19cf911d851e61cbc5c0a498de4aeba6f96f27e8",
 };

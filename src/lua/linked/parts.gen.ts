@@ -34,7 +34,7 @@ end)(BA)
 export const $BP_ = `BP=(function(a)
 return function(b,c)
 local d,e=a(b,c)
-local f=tonumber(KP)
+local f=tonumber(KP.task)
 return(d or f)<f and d or nil,(e or f)<f and e or c
 end
 end)(BP)
@@ -44,15 +44,15 @@ return function(a,b)
 if tonumber(b or 0)==0 then
 return 0,0
 end
-return redis.call('ZCOUNT',a,KP,'('..KQ),
-redis.call('ZCOUNT',a,KP,'+inf')
+return redis.call('ZCOUNT',a,KP.task,'('..KP.gate),
+redis.call('ZCOUNT',a,KP.task,'+inf')
 end
 end)(BQ)
 `;
 export const $GY_ = `GY=(function(a)
 return function(b,c,d)
 a(b,c,d)
-for h,i in ipairs(KU.fields_with(c,d))do
+for h,i in ipairs(KR.fields_with(c,d))do
 b[#b+1]=i
 end
 return b
@@ -62,15 +62,15 @@ end)(GY)
 export const $GZ_ = `GZ=(function(a)
 return function(b,c,d,e,f,g)
 local h=2+(#e-f)/GX
-for l,m in ipairs(KU.fields_with(e,f))do
-KU.read_before[m]=g[h+l]or false
+for l,m in ipairs(KR.fields_with(e,f))do
+KR.read_before[m]=g[h+l]or false
 end
 local i=a(b,c,d,e,f,g)
-for m in pairs(KU.read_before)do
-KU.read_before[m]=nil
+for m in pairs(KR.read_before)do
+KR.read_before[m]=nil
 end
-if KU.outbox[1]and i[1]=='ok'then
-AL(i,{'outbox',AI(c),unpack(KU.outbox)})
+if KR.outbox[1]and i[1]=='ok'then
+AL(i,{'outbox',AI(c),unpack(KR.outbox)})
 end
 return i
 end

@@ -22,7 +22,7 @@ elseif string.sub(m,1,1)=='~'then
 if m=='~x'then
 FL(a,'HSET tasks',l,n)
 end
-FL(a,'ZADD expiry',KP,l)
+FL(a,'ZADD expiry',KP.task,l)
 else
 local o=k==c+1 and d or''
 local p='2;'..AI(a.now)..o..n
@@ -41,7 +41,7 @@ n.flow_delay=p>0 and AI(p)or nil
 if o~=''then
 local q,r=string.gsub(o,'[cer]','')
 n.edges=AI(r)..',0,'..o
-FL(a,'ZADD delayed',KS(n),m)
+FL(a,'ZADD delayed',KP.score(n),m)
 FL(a,'HSET tasks','.'..m,GP(n,''))
 elseif p>0 then
 FL(a,'ZADD delayed',HI(n,a.now+p),m)

@@ -35,7 +35,7 @@ end
 end
 end)(HK)
 `;
-export const $KU = `local KU=(function()
+export const $KR = `local KR=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -152,7 +152,7 @@ u.state,u.reason,u.ended_at,u.lease_token=GC.waiting,nil,nil,''
 GR(u,'blocked',o.now)
 FL(o,'ZREM expiry',t)
 FL(o,'ZREM dead',t)
-FL(o,'ZADD delayed',KS(u),t)
+FL(o,'ZADD delayed',KP.score(u),t)
 if u.node_kind then
 FL(o,'HSET tasks',t,'2;'..u.enqueued_at..';F='..u.flow..'\\n')
 end
@@ -273,7 +273,7 @@ local ag=ac.task.node_kind and ac.task.because or ac.id
 ac.because=ag
 if ae~=''then
 local ah='~x:'..ac.id
-FL(r,'ZADD expiry',KP,ah)
+FL(r,'ZADD expiry',KP.task,ah)
 AL(f,ah,'node')
 AL(f,ac.outcome,ae)
 f[#f+1]=ag
@@ -323,8 +323,8 @@ d.ended_at,d.kept_for=AI(b.now),AI(FX)
 GR(d,f,b.now)
 FL(b,'HSET tasks',c,'')
 FL(b,'HSET tasks','.'..c,GP(d,e))
-FL(b,'ZADD expiry',AI(b.now+KR),c)
-KU.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
+FL(b,'ZADD expiry',AI(b.now+KP.kept_for),c)
+KR.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
 return
 elseif d.flow then
 local i=f=='completed'and(d.result_ttl or FW)
@@ -332,11 +332,11 @@ or d.dead_ttl
 or FX
 d.kept_for=AI(g=='cancelled'and 0 or h or i)
 end
-a(b,c,d,e,f,g,d.flow and KR or h)
+a(b,c,d,e,f,g,d.flow and KP.kept_for or h)
 if d.flow and g=='cancelled'then
-FL(b,'ZADD expiry',AI(b.now+KR),c)
+FL(b,'ZADD expiry',AI(b.now+KP.kept_for),c)
 end
-KU.note_outcome(b,c,d,KU.outcome_of(d))
+KR.note_outcome(b,c,d,KR.outcome_of(d))
 if
 d.cancels_at
 and f=='rejected'
@@ -344,10 +344,10 @@ and g~='cancelled'
 and g~='dependency_failed'
 then
 local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
-FL(b,'ZADD expiry',KP,i)
-AL(KU.outbox,i,'cancel')
-AL(KU.outbox,'','')
-AL(KU.outbox,'')
+FL(b,'ZADD expiry',KP.task,i)
+AL(KR.outbox,i,'cancel')
+AL(KR.outbox,'','')
+AL(KR.outbox,'')
 end
 end
 end)(HK)

@@ -132,9 +132,9 @@ if f=='fair'then
 AL(a.turns,c,DA(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed or-1)
-local h=d.flow and KP-1 or JD
+local h=d.flow and KP.task-1 or JD
 local i=g>=0 and g<=h and math.floor(g)or a.now
-local j=d.edges and KS(d)or HI(d,i)
+local j=d.edges and KP.score(d)or HI(d,i)
 if g~=tonumber(j)then
 FL(e,'ZADD delayed',j,c)
 HT(a,b.delayed and'time_broken'or'place_missing',c)

@@ -7,10 +7,10 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-export const $KT = `local function KT(a)
+export const $KQ = `local function KQ(a)
 if a=='blocked'then
-return KP,KQ
+return KP.task,KP.gate
 end
-return nil,KP
+return nil,KP.task
 end
 `;
