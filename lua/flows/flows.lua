@@ -3,7 +3,8 @@
 
 -- Where nodes are that are blocked, and how long they are kept. One local, as Lua allows 200 of them.
 local BLOCKED = {
-  -- When a blocked task is due: as late as any task may be. Members of `expiry` with this score are the outbox.
+  -- When a blocked task is due: as late as any task may be. Members of `expiry` with this score are the
+  -- outbox.
   task = '4503599627370495',
   -- The score of joins and gates that wait. It is behind that of tasks, so that these can be counted.
   gate = '4503599627370496',

@@ -32,7 +32,7 @@ export const flows: LawMutants = {
     breaks: "I6: a parent waits for ever because a child failed",
   },
   "read-outbox shows nothing": {
-    lua: change("redis.call('ZRANGE', expiry, BLOCKED, …)", "redis.call('ZRANGE', expiry, '+inf', …)"),
+    lua: change("redis.call('ZRANGE', expiry, BLOCKED.task, …)", "redis.call('ZRANGE', expiry, '+inf', …)"),
     breaks: "I6: a flow whose consumer died does not go on",
   },
   "cancel-nodes leaves what waits": {
