@@ -8,7 +8,7 @@ local items = ARGV -- then for each, at most 500: id
 -- Returns {'ok'}
 
 local now, names, ended, fields = clock(test_now), {}, {}, {}
-local goes_on = kept_for == '' and int(now + BLOCKED.kept_for)
+local goes_on = kept_for == '' and int(now + UNTIL_THE_END)
 for i = 3, #items do
   names[#names + 1] = '.' .. items[i]
 end

@@ -1,20 +1,25 @@
 -- flows: when a task of a flow ends, this notifies the nodes that wait for it. Each of them has the state of
 -- all of its edges, so that a second notice changes nothing.
 
--- Where nodes are that are blocked, and how long they are kept. One local, as Lua allows 200 of them.
-local BLOCKED = {
+-- Where blocked nodes are.
+local BLOCKED = (function()
   -- When a blocked task is due: as late as any task may be. Members of `expiry` with this score are the
   -- outbox.
-  task = '4503599627370495',
+  local task_due = '4503599627370495'
+
   -- The score of joins and gates that wait. It is behind that of tasks, so that these can be counted.
-  gate = '4503599627370496',
-  -- How long (ms) records of a flow are kept that has not ended: ten years.
-  kept_for = 315360000000,
+  local gate_due = '4503599627370496'
+
   -- The score in `delayed` of a node that is blocked.
-  score = function(task)
-    return task.node_kind and '4503599627370496' or score_when_due(task, '4503599627370495')
-  end,
-}
+  local function score(task)
+    return task.node_kind and gate_due or score_when_due(task, task_due)
+  end
+
+  return { task = task_due, gate = gate_due, score = score }
+end)()
+
+-- How long (ms) records of a flow are kept that has not ended: ten years.
+local UNTIL_THE_END = 315360000000
 
 -- The bounds of the scores in `delayed` of tasks in a state, `delayed` or `blocked`: the lowest of them, if
 -- any, and the next higher one.
@@ -389,7 +394,7 @@ end_task = (function(inner)
       transition(task, state, plan.now)
       plan_write(plan, 'HSET tasks', id, '')
       plan_write(plan, 'HSET tasks', '.' .. id, format(task, text))
-      plan_write(plan, 'ZADD expiry', int(plan.now + BLOCKED.kept_for), id)
+      plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
       flows.note_outcome(plan, id, task, state == 'completed' and 'completed' or 'failed')
       return
     elseif task.flow then
@@ -398,9 +403,9 @@ end_task = (function(inner)
         or DEFAULT_DEAD_TTL
       task.kept_for = int(reason == 'cancelled' and 0 or given or own)
     end
-    inner(plan, id, task, text, state, reason, task.flow and BLOCKED.kept_for or given)
+    inner(plan, id, task, text, state, reason, task.flow and UNTIL_THE_END or given)
     if task.flow and reason == 'cancelled' then
-      plan_write(plan, 'ZADD expiry', int(plan.now + BLOCKED.kept_for), id)
+      plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
     end
     flows.note_outcome(plan, id, task, flows.outcome_of(task))
     if

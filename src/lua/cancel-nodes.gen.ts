@@ -19,11 +19,10 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE } from "./parts/share.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -59,9 +58,10 @@ import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KR, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
+import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
@@ -114,7 +114,7 @@ AN(aa,'ghosts',1)
 s=s+1
 end
 end
-${$AG}${$CA}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CV}${$CW}${$CX}${$Y}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KP}${$Y_}${$HK_}${$KR}${$HK__}${$GN_}${$GP_}for ac=4,#m do
+${$AG}${$CA}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CV}${$CW}${$CX}${$Y}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KP}${$Y_}${$HK_}${$KQ}${$KS}${$HK__}${$GN_}${$GP_}for ac=4,#m do
 local ad,ae=m[ac],v[ac]
 if k~=''and ae.node_kind then
 if not GV(ae)then
@@ -150,12 +150,12 @@ redis.call('ZADD',u[ae].place,u[ae].score,ae)
 end
 return z
 end
-for ad,ae in ipairs(KR.outbox)do
+for ad,ae in ipairs(KS.outbox)do
 r[#r+1]=ae
 end
 return r
 `;
   },
-  sha1: "610218c5057fbe5e80e93a3e239a598d9ee61e47",
-  keyLockingSha1: "cd7561205d1426bd194c0c8d6270a3642759c099",
+  sha1: "983c4b056fa4557472381d98ec107a898679aaad",
+  keyLockingSha1: "564f2209bc23aca4c7f79bf26a6e7c34ada03b2f",
 };

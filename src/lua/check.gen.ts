@@ -19,10 +19,9 @@ import { $GO } from "./parts/join-record.gen.ts";
 import { $GS } from "./parts/bare-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE } from "./parts/share.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $CM, $CN } from "./parts/count-stuck.gen.ts";
@@ -320,6 +319,6 @@ end
 return{'valid',ae,al}
 `;
   },
-  sha1: "544af8e0bb19c7f271506c8baa8d38b6c4d07fc2",
-  keyLockingSha1: "66def5a088ab29015306c2a33ed99492781faac2",
+  sha1: "d137a1b3f0dc5a4572f722caeb2e51f0cd2ab0c9",
+  keyLockingSha1: "a3c08571ed0cb8751c0162744da1a823ca7360d7",
 };

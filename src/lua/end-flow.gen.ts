@@ -6,15 +6,13 @@ import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AO } from "./parts/write.gen.ts";
 import { $AQ } from "./parts/read.gen.ts";
-import { $HI } from "./parts/score-when-due.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 
@@ -27,7 +25,7 @@ local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV
 ${$AI}${$AJ}${$AK}local f,g,h,i=AK(c),{},{},{}
-${$CL}${$HI}${$KP}local j=d==''and AI(f+KP.kept_for)
+${$KQ}local j=d==''and AI(f+KQ)
 for n=3,#e do
 g[#g+1]='.'..e[n]
 end
@@ -44,6 +42,6 @@ AO('ZADD',b,i)
 return{'ok'}
 `;
   },
-  sha1: "73fb16b7ec5d59ba37d4aa482a9a91214b3b1e23",
-  keyLockingSha1: "00d15cd7c72db7d6996a7ad2ce8113f9c03263b0",
+  sha1: "0e88f5486653e5d571700d571a32f8098f2d28d4",
+  keyLockingSha1: "1fb3679afc1be66bf5057d9d6ea5cfb51e5bc33d",
 };

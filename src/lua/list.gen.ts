@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC, $GE, $GK } from "./parts/state.gen.ts";
-import { $I, $KQ } from "./parts/zset-of-state.gen.ts";
+import { $I, $KR } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
@@ -13,8 +13,7 @@ import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
-import { $CE } from "./parts/share.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
 import { $CQ } from "./parts/clock-fields.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/reversed.gen.ts";
@@ -230,10 +229,10 @@ end
 end
 return ap
 end
-${$K}${$HI}${$KP}${$KQ}local function an(ao,ap)
+${$K}${$HI}${$KP}${$KR}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KQ(i)
+aq,ar=KR(i)
 end
 local function as(at)
 if o=='1'then
@@ -286,6 +285,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "3f3df6d7049d0cc4794942e1cba2ca48c1c1c674",
-  keyLockingSha1: "fe77bb0b9a162f3e4d03a592df2037b1929eedee",
+  sha1: "f02a0217c8c5eb634a6b39057ad41c39f38f558e",
+  keyLockingSha1: "500ca96c39b4ae461401cfb072c4fb82c4ef40fb",
 };

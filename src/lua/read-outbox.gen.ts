@@ -16,11 +16,10 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE } from "./parts/share.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -41,7 +40,8 @@ import { $KP } from "./parts/blocked.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KR, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 
@@ -59,14 +59,14 @@ f[#f+1]='.'..string.sub(l,4)
 end
 ${$AH}${$AQ}local h=AQ('HMGET',a,f)
 g[2]=tonumber(h[1]or 0)
-${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$FW}${$FX}${$HK}${$GX}${$GV}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KR}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for l,m in ipairs(e)do
+${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$FW}${$FX}${$HK}${$GX}${$GV}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KQ}${$KS}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for l,m in ipairs(e)do
 AL(g,m)
 if string.find(m,' ',1,true)then
 AL(g,string.find(m,' !',1,true)and'cancel'or'field','')
 AL(g,'','')
 else
 local n,o=GK(h[l+1]or nil)
-local p=GV(n)and KR.outcome_of(n)or'open'
+local p=GV(n)and KS.outcome_of(n)or'open'
 AL(g,'node',p)
 g[#g+1]=n.followers or' -'
 g[#g+1]=n.node_kind and string.match(o,'^j"(.*)"$')or string.sub(m,4)
@@ -75,6 +75,6 @@ end
 return g
 `;
   },
-  sha1: "dd9265b3d3b230695727d5f69f84eb16999006a7",
-  keyLockingSha1: "09f55e0b1d2d1c10e7891fd2607196ba96567d92",
+  sha1: "691279881f6fdf96c3be634adb3409ae77429149",
+  keyLockingSha1: "63cb1293003f51e42bf219478de805de186e6926",
 };

@@ -22,11 +22,10 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE } from "./parts/share.gen.ts";
+import { $CE, $CL } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -64,9 +63,10 @@ import { $KP } from "./parts/blocked.gen.ts";
 import { $KF } from "./parts/holds.gen.ts";
 import { $KG } from "./parts/lines.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KR, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $KH } from "./parts/in-line.gen.ts";
+import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -123,7 +123,7 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$DA}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$AB}${$AM}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AR}${$AT}${$AV}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$GA}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$HT}${$HV}${$JB}${$JC}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KH}${$KJ}${$KK}${$KL}${$KR}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}for x=1,#t,HE do
+${$DA}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$AB}${$AM}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AR}${$AT}${$AV}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$GA}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$HT}${$HV}${$JB}${$JC}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KH}${$KJ}${$KK}${$KL}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}for x=1,#t,HE do
 CT(n,{unpack(t,x,math.min(x+HE-1,#t))})
 for ab=x,math.min(x+HE-1,#t)do
 local ac=o[ab]
@@ -153,6 +153,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "b7b1b2668fe63c669e946ccd9541692af4524d67",
-  keyLockingSha1: "253a8ae73617758f2240f306031abe4961ad2f40",
+  sha1: "72b891c31a9ec1393b92df4e45e46dad4b0821d6",
+  keyLockingSha1: "3da9396882becd02ba8f66ac17779e1f418bee20",
 };

@@ -1,5 +1,6 @@
 import { dividedSince } from "../../kernel/linked/divided-since.ts";
-import { emptyOutbox, forgetNodes, notedNodes } from "../../kernel/linked/outbox.ts";
+import { forgetNodes, notedNodes } from "../../kernel/linked/node-notes.ts";
+import { emptyOutbox } from "../../kernel/linked/outbox.ts";
 import { SluiceError } from "../../errors.ts";
 import type { SweepPart } from "../../sweep/part.ts";
 

@@ -9,6 +9,7 @@ import { Shard } from "../shard.ts";
 import { groupedBy, slicesOf } from "../slices.ts";
 import type { Command, SendOptions } from "../transport.ts";
 import { cancelMember, type CancelMode, cancelNodes, markCall, readCancelMember } from "./cancel-nodes.ts";
+import { Failures } from "./failures.ts";
 import { readLayout } from "./flow-layout.ts";
 import { flowOf, layoutField, nodeId } from "./flow-names.ts";
 import { pieceCall, readPiece } from "./node-pieces.ts";
@@ -80,53 +81,6 @@ export async function emptyOutbox(link: Link, name: string, options: SendOptions
   failures.throwFirst();
   return false;
 }
-
-/** Collects what fails, for work whose other parts go on. */
-class Failures {
-  #first: SluiceError | undefined;
-
-  /** @returns what the step returns; undefined if it fails */
-  async of<T>(step: () => T | Promise<T>): Promise<T | undefined> {
-    try {
-      return await step();
-    } catch (error) {
-      if (!(error instanceof SluiceError) || error.code === "aborted") throw error;
-      this.#first ??= error;
-      return undefined;
-    }
-  }
-
-  throwFirst(): void {
-    if (this.#first) throw this.#first;
-  }
-}
-
-/** What the names of notes begin with that say that a partition has nodes of flows. */
-const NOTE = "~^";
-
-/** Scores of such notes are later than any instant: sweeps take no note for a reminder that is due. */
-const NEVER = 8_640_000_000_000_001;
-
-/** The command that notes in the registry that a partition gets nodes of flows. It goes in front of them. */
-export function noteNodes({ keys, name }: Shard): Command {
-  // Another score each time, by which `forgetNodes` removes only the note that it has seen.
-  const score = NEVER + Math.floor(Math.random() * 1e14);
-  return ["ZADD", keys.queues, String(score), NOTE + name];
-}
-
-/** The partitions that are noted among the reminders of a page of the registry, with the scores of their notes. */
-export const notedNodes = (reminders: readonly { readonly queue: string; readonly at: number }[]) =>
-  reminders
-    .filter(({ queue }) => queue.startsWith("^"))
-    .map(({ queue, at }) => ({ name: queue.slice(1), at }));
-
-/** The command that removes a note, unless it was written again. */
-export const forgetNodes = ({ keys }: Shard, at: number): Command => [
-  "ZREMRANGEBYSCORE",
-  keys.queues,
-  String(at),
-  String(at),
-];
 
 /** An entry, and the partition that has it. */
 interface Open {
@@ -208,10 +162,8 @@ async function sendEntries(
   // What waits for a task that has failed falls before all others are cancelled.
   for (const { from, entry } of failed) {
     const { flow, mode, home } = readCancelMember(entry.member);
-    const cancelled = await failures.of(
-      async () => (await cancelFlow(link, home, flow, mode, options)) ?? {},
-    );
-    if (!cancelled || ("isDone" in cancelled && !cancelled.isDone)) {
+    const cancel = async () => (await cancelFlow(link, home, flow, mode, options))?.isDone !== false;
+    if (!(await failures.of(cancel))) {
       isDone = false;
       continue;
     }

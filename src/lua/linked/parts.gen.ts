@@ -52,7 +52,7 @@ end)(BQ)
 export const $GY_ = `GY=(function(a)
 return function(b,c,d)
 a(b,c,d)
-for h,i in ipairs(KR.fields_with(c,d))do
+for h,i in ipairs(KS.fields_with(c,d))do
 b[#b+1]=i
 end
 return b
@@ -62,15 +62,15 @@ end)(GY)
 export const $GZ_ = `GZ=(function(a)
 return function(b,c,d,e,f,g)
 local h=2+(#e-f)/GX
-for l,m in ipairs(KR.fields_with(e,f))do
-KR.read_before[m]=g[h+l]or false
+for l,m in ipairs(KS.fields_with(e,f))do
+KS.read_before[m]=g[h+l]or false
 end
 local i=a(b,c,d,e,f,g)
-for m in pairs(KR.read_before)do
-KR.read_before[m]=nil
+for m in pairs(KS.read_before)do
+KS.read_before[m]=nil
 end
-if KR.outbox[1]and i[1]=='ok'then
-AL(i,{'outbox',AI(c),unpack(KR.outbox)})
+if KS.outbox[1]and i[1]=='ok'then
+AL(i,{'outbox',AI(c),unpack(KS.outbox)})
 end
 return i
 end

@@ -35,7 +35,7 @@ end
 end
 end)(HK)
 `;
-export const $KR = `local KR=(function()
+export const $KS = `local KS=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -323,8 +323,8 @@ d.ended_at,d.kept_for=AI(b.now),AI(FX)
 GR(d,f,b.now)
 FL(b,'HSET tasks',c,'')
 FL(b,'HSET tasks','.'..c,GP(d,e))
-FL(b,'ZADD expiry',AI(b.now+KP.kept_for),c)
-KR.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
+FL(b,'ZADD expiry',AI(b.now+KQ),c)
+KS.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
 return
 elseif d.flow then
 local i=f=='completed'and(d.result_ttl or FW)
@@ -332,11 +332,11 @@ or d.dead_ttl
 or FX
 d.kept_for=AI(g=='cancelled'and 0 or h or i)
 end
-a(b,c,d,e,f,g,d.flow and KP.kept_for or h)
+a(b,c,d,e,f,g,d.flow and KQ or h)
 if d.flow and g=='cancelled'then
-FL(b,'ZADD expiry',AI(b.now+KP.kept_for),c)
+FL(b,'ZADD expiry',AI(b.now+KQ),c)
 end
-KR.note_outcome(b,c,d,KR.outcome_of(d))
+KS.note_outcome(b,c,d,KS.outcome_of(d))
 if
 d.cancels_at
 and f=='rejected'
@@ -345,9 +345,9 @@ and g~='dependency_failed'
 then
 local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
 FL(b,'ZADD expiry',KP.task,i)
-AL(KR.outbox,i,'cancel')
-AL(KR.outbox,'','')
-AL(KR.outbox,'')
+AL(KS.outbox,i,'cancel')
+AL(KS.outbox,'','')
+AL(KS.outbox,'')
 end
 end
 end)(HK)

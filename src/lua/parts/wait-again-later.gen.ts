@@ -17,7 +17,7 @@ return function(b,c,d,e,f,g)
 local h=d.state==GC.rejected
 a(b,c,d,e,f,g)
 if h then
-KR.note_outcome(b,c,d,'open')
+KS.note_outcome(b,c,d,'open')
 end
 end
 end)(HJ)

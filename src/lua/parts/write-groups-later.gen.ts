@@ -74,7 +74,7 @@ end)(FJ)
 `;
 export const $FU_ = `FU=(function(a)
 return function(b)
-KR.notify_followers(b)
+KS.notify_followers(b)
 return a(b)
 end
 end)(FU)

@@ -7,7 +7,7 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-export const $KQ = `local function KQ(a)
+export const $KR = `local function KR(a)
 if a=='blocked'then
 return KP.task,KP.gate
 end
