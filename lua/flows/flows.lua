@@ -212,6 +212,8 @@ local flows = (function()
         plan_write(plan, 'ZREM expiry', id)
         plan_write(plan, 'ZREM dead', id)
         task.state, task.reason, task.ended_at = STATE.waiting, nil, nil
+        -- That what it waits for was open again has not been noticed.
+        note_outcome(plan, id, task, 'open')
       else
         leave_blocked(plan, node)
       end
@@ -356,7 +358,10 @@ local flows = (function()
       plan.live_nodes = math.max(0, plan.live_nodes + plan.more_nodes)
       plan_write(plan, 'HSET tasks', '~nodes', int(plan.live_nodes))
     end
-    plan.outcomes, plan.more_nodes = nil, nil
+    for _, one in ipairs(plan.to_cancel or {}) do
+      append(planned_writes(plan, 'ZADD expiry'), one)
+    end
+    plan.outcomes, plan.more_nodes, plan.to_cancel = nil, nil, nil
   end
 
   return {
@@ -405,7 +410,9 @@ end_task = (function(inner)
     end
     inner(plan, id, task, text, state, reason, task.flow and UNTIL_THE_END or given)
     if task.flow and reason == 'cancelled' then
-      plan_write(plan, 'ZADD expiry', int(plan.now + UNTIL_THE_END), id)
+      -- One member for each task that ends: `revoke` counts them.
+      local expires = planned_writes(plan, 'ZADD expiry')
+      expires[#expires - 1] = int(plan.now + UNTIL_THE_END)
     end
     flows.note_outcome(plan, id, task, flows.outcome_of(task))
     if
@@ -415,7 +422,8 @@ end_task = (function(inner)
       and reason ~= 'dependency_failed'
     then
       local member = '~x:flow{' .. task.flow .. '} !f ' .. task.cancels_at
-      plan_write(plan, 'ZADD expiry', BLOCKED.task, member)
+      plan.to_cancel = plan.to_cancel or {}
+      append(plan.to_cancel, BLOCKED.task, member)
       append(flows.outbox, member, 'cancel')
       append(flows.outbox, '', '')
       append(flows.outbox, '')

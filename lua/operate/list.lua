@@ -182,7 +182,6 @@ local function show(entry)
     return true
   elseif
     task.state ~= recorded_state
-    or task.node_kind
     or not matches(wanted, task, entry.text)
     or is_shown_or_ghost(entry)
     or (sought and not is_found(entry))

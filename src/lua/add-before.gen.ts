@@ -138,6 +138,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "bab17822388b9c36e92bdf94f55b69d757ea95ec",
-  keyLockingSha1: "258a8e88f4e9b2ddc0ea8631d03be4ccfe738ddc",
+  sha1: "991411764459c864cbe25bf8e6045176a093538a",
+  keyLockingSha1: "8a42d3b895b2b9dfae5113d2cf18e2c2379cf069",
 };

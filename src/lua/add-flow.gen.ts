@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "37ac071c214104665dcc067e14ec3b737833561f",
-  keyLockingSha1: "7d7f26a7e32b39c9939f8e5a5db01f9801df2ac5",
+  sha1: "2887ca6dff1d134c3e7b970f610049dc05a5dba2",
+  keyLockingSha1: "2f6bdee01432a81a64bc20b53086b90b6bbd630d",
 };

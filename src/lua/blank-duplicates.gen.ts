@@ -149,6 +149,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "03589b7c6f63d66b5bc331788bd2525c0747d84b",
-  keyLockingSha1: "31355d61d6480b3b9f81c5213633b0bf25337248",
+  sha1: "78a67a2cb67f85e14c5ec978f217fc3bba00708e",
+  keyLockingSha1: "8289fa6318ebe9f7ca3a8d77a0db5089d0634e09",
 };

@@ -156,6 +156,6 @@ end
 return r
 `;
   },
-  sha1: "983c4b056fa4557472381d98ec107a898679aaad",
-  keyLockingSha1: "564f2209bc23aca4c7f79bf26a6e7c34ada03b2f",
+  sha1: "84eaa174649d71252dfa03ca0c975df82a6dc7a2",
+  keyLockingSha1: "d1bb16d49494fca434840ca35e41dd794c819d5b",
 };

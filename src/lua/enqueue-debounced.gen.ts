@@ -192,6 +192,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DI}${$KV}${$KX}${$LB}return LB(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "d4936eed42f70e627f42993d14d28626a3e64d96",
-  keyLockingSha1: "fa635397cc97f83ea7a30c97cf228972bf5429b5",
+  sha1: "ddf480bce63160151f9cae928f3cacea7810c94e",
+  keyLockingSha1: "6013ea1d00fc877b9face87d789b290821d7bc4d",
 };

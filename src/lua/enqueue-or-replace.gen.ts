@@ -134,6 +134,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LE}return LE(q,v,0)or LA(q,j,'created',l,s.due)
 `;
   },
-  sha1: "899bce9bb802eede7e58919110181f189869cfff",
-  keyLockingSha1: "ed53dc54a05d5986d40e24594caf2099e469eda2",
+  sha1: "11a949e21adaa4782045c5adaf15af76cc9e1e4a",
+  keyLockingSha1: "7752d0b1ed49437ad037f6bba5e9dcbceb3ae751",
 };

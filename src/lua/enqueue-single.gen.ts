@@ -169,6 +169,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "ac66ed1f2f63918338e909e2a2c555140163610b",
-  keyLockingSha1: "a919cd422843d4695c51c49b610c846c676f03d0",
+  sha1: "5a5887d53f240f752e257c390489750a9745eda2",
+  keyLockingSha1: "36b2ab82f2c44738b2a2d884b241a306760fc10c",
 };

@@ -138,6 +138,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "ff0d0bd2872d5c00b996f249e1306a3332cfacdc",
-  keyLockingSha1: "c854a1b12cc386d3fb4bf62aed85136055acfb6c",
+  sha1: "17a4e99b411a6e9a80cd3951cec3bd3092c94615",
+  keyLockingSha1: "8c45abee1ec45687c6d054691378a55f6772176d",
 };

@@ -144,6 +144,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "17ecd2c07dfa7d8c5e67fc51a8242b8b05488c0c",
-  keyLockingSha1: "df9179eea8e2e21d6842ea2f70d7ea536ff520f1",
+  sha1: "93afbebc79ddfc70f6fadafcb6f3e841eaef148b",
+  keyLockingSha1: "8ecb4edc4375aec3e70c764ba5450a66902c9232",
 };

@@ -125,6 +125,6 @@ and JU(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "a3c121f17e0e440123d9c5e7385551d8a4cb17a8",
-  keyLockingSha1: "da1f5c653277fbf5a90e54519e28fc8df249554d",
+  sha1: "d25e6e01dcb74494c6c8bbb337a0d01429bcb5e1",
+  keyLockingSha1: "6339da61f15ad37ad210762bc1948ea16b7d065d",
 };

@@ -110,6 +110,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KS.outbox)}
 `;
   },
-  sha1: "93b44d88b61d27f85d23ecd19694070d2321d830",
-  keyLockingSha1: "d421b3789f46a92d0682f23b0390d2853353947f",
+  sha1: "8c82c3c27945c1f62d202b0c3664e9de697deb40",
+  keyLockingSha1: "42ed004da97f4a3c73abd2c76b372d380a7c4cd4",
 };

@@ -163,6 +163,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "827af9c1aae0f1c5977e451086f2559f85218f5f",
-  keyLockingSha1: "415b7faafd4dd1a3adc2dde73d91ebdf711bb8cf",
+  sha1: "e8390dfe5696fcf51c192f2ca3c5cbe4afc5d290",
+  keyLockingSha1: "0d99cc403ac2200593ed86148d1b1b54815bd5a8",
 };

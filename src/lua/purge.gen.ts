@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
+import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M, $H_ } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC, $GE, $GK } from "./parts/state.gen.ts";
 import { $I, $KR } from "./parts/zset-of-state.gen.ts";
@@ -120,7 +120,7 @@ or j=='rejected'and GC.rejected
 or GC.waiting
 local u=t~=GC.waiting
 local v={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DA}${$O}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$P}${$Q}${$R}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FR}${$HE}${$S}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$DC}${$AC}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$DE}${$DF}${$DG}${$FW}${$FX}${$HK}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HK_}${$AC_}${$AF_}${$T_}${$KQ}${$KS}${$FJ_}${$HK__}${$T__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$GT_}local function w(x,y)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DA}${$O}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$P}${$Q}${$R}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FR}${$HE}${$S}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$DC}${$AC}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$DE}${$DF}${$DG}${$FW}${$FX}${$HK}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HK_}${$AC_}${$AF_}${$T_}${$KQ}${$KS}${$FJ_}${$HK__}${$T__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$H_}${$GT_}local function w(x,y)
 local z=x==b and s.group
 local aa,ab=
 {},
@@ -241,6 +241,6 @@ end
 return aa or v
 `;
   },
-  sha1: "ebcb64449444119782b44f7db92f0dfdd6860489",
-  keyLockingSha1: "212dbb0dc1d069b8cd6dd0ed62a584f62225ed7a",
+  sha1: "cda0b97352bde75318c3d58c0e51b8b37cfdf8f6",
+  keyLockingSha1: "8f2d3fa7ce2b1f1efcd9eb5a5572e35ec8799774",
 };

@@ -68,13 +68,14 @@ else
 local n,o=GK(h[l+1]or nil)
 local p=GV(n)and KS.outcome_of(n)or'open'
 AL(g,'node',p)
-g[#g+1]=n.followers or' -'
+local q=string.find(m,'^~x:flow{')~=nil
+g[#g+1]=n.followers or(q and' -')or''
 g[#g+1]=n.node_kind and string.match(o,'^j"(.*)"$')or string.sub(m,4)
 end
 end
 return g
 `;
   },
-  sha1: "691279881f6fdf96c3be634adb3409ae77429149",
-  keyLockingSha1: "63cb1293003f51e42bf219478de805de186e6926",
+  sha1: "8ba740236f8d60c15b8c7e3ef08108430f8493d4",
+  keyLockingSha1: "63279b33e380ed818976142c88d07d88ec09634f",
 };

@@ -153,6 +153,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "72b891c31a9ec1393b92df4e45e46dad4b0821d6",
-  keyLockingSha1: "3da9396882becd02ba8f66ac17779e1f418bee20",
+  sha1: "ce7a9752b7a2281a6f32f6beaacd64b28717a903",
+  keyLockingSha1: "28e2bf9142699919eb4c0b1d3c63c828f1609666",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
+import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M, $H_ } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC, $GE, $GK } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
@@ -129,7 +129,7 @@ aa[ag]=aj and'redriven'or'not_dead_letter'
 ac=ac or aj
 end
 end
-${$E}${$F}${$G}${$H}local function ae(af,ag)
+${$E}${$F}${$G}${$H}${$H_}local function ae(af,ag)
 if#y==tonumber(j)then
 return true
 elseif af.task.state~=GC.rejected or not GI(af.fixed)then
@@ -194,6 +194,6 @@ end
 return am
 `;
   },
-  sha1: "5d3e58c66503f3a5fac8b79d76c8a898157707cc",
-  keyLockingSha1: "0e6319b2488c0ac26c6045c84debf3a79a66361f",
+  sha1: "13d63a397eb4d788aef100daa46f5850b94c69a3",
+  keyLockingSha1: "533de9e0975595a803f3231086fe345df12f6ffd",
 };

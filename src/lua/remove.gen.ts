@@ -99,6 +99,6 @@ ${$DA}${$AL}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$
 ${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}return FU(j)or{'removed'}
 `;
   },
-  sha1: "7cf9b32369061740999eaf9e6e39ccb7f2a71ad4",
-  keyLockingSha1: "df96af82369e5028752a4db54b30c3dfdc8926e5",
+  sha1: "7cae9aaaa0e5ca5b00ff24f337b8d88c9e8fa602",
+  keyLockingSha1: "3edb4b84992c3adab0865c7080f9491c61814161",
 };

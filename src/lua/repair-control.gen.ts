@@ -135,6 +135,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "7c080b7bf50fa56fa525bda22436e5a687cd70f2",
-  keyLockingSha1: "1f49b9d9470878ebdcfc947cd72740515c893d04",
+  sha1: "67c5be0020f0cd23bf2a65f2783cf28c5f4fc4c6",
+  keyLockingSha1: "921a53e038561cc189af4b96db0f916537afa676",
 };

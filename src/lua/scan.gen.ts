@@ -211,6 +211,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "0b3ef355d76ed1a47baa9fe79f691ee7c611fd3f",
-  keyLockingSha1: "740766c8b3480a4dcfc6eb618f771737744ed018",
+  sha1: "13bb34ccb78b3d09a61ecba0921949626242ddf1",
+  keyLockingSha1: "599bed249258b265a7fc6fcd91e5ff63c5b34032",
 };

@@ -105,6 +105,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local q=p and JU(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "5f7c31e8951a0540b446b3bc4d4605ae356202d4",
-  keyLockingSha1: "e9a3288f4d6e84d4b3d2aa7773bc52306a3b5d56",
+  sha1: "f465748d068a526c2489861f6e274dcd73475b08",
+  keyLockingSha1: "e19895e205720fa6e162eb1e7514b60f8f3596e8",
 };

@@ -111,8 +111,9 @@ export function readWorker(text: string): WorkerName {
   return incarnation === "" ? { name } : { name, incarnation };
 }
 
+/** All others are `pending`. */
 const STATES: Readonly<Record<string, Transition["to"]>> = {
-  p: "pending",
+  b: "blocked",
   d: "delayed",
   w: "working",
   c: "completed",

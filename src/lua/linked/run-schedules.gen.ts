@@ -31,6 +31,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1974)}${$FQ_}${$GB_}${source.slice(1974, 6415)}${$CH}${source.slice(6415, 8204)}${$KF}${$KG}${$CT_}${$Y_}${$GD_}${$GF_}${$GH_}${source.slice(8204, 12677)}${$AF_}${source.slice(12677, 13375)}${$GC}${$GE}${$GK}${$AG}${$GN}${$GO}${$GP}${source.slice(13375, 13612)}${$FY}${$GQ}${$GR}${$CC}${source.slice(13612, 14779)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$HK_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${source.slice(14779, 14827)}`;
   },
-  sha1: "1403a64b7284b4131242c26e60ff8f04ac3cce7c",
-  keyLockingSha1: "3114ac53d9909c2514968f5ba0d640697b9a5cd8",
+  sha1: "2e32a4e162f285bc275278d214b10eaf6a423c7d",
+  keyLockingSha1: "f9e8638df53d17a8da6716730aa23d77529a2f60",
 };

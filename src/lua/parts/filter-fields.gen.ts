@@ -94,3 +94,9 @@ end
 return g
 end
 `;
+export const $H_ = `H=(function(a)
+return function(b,c,d)
+return not c.node_kind and a(b,c,d)
+end
+end)(H)
+`;

@@ -163,6 +163,7 @@ if l(u)then
 FL(o,'ZREM expiry',t)
 FL(o,'ZREM dead',t)
 u.state,u.reason,u.ended_at=GC.waiting,nil,nil
+e(o,t,u,'open')
 else
 k(o,p)
 end
@@ -296,7 +297,10 @@ end
 r.live_nodes=math.max(0,r.live_nodes+r.more_nodes)
 FL(r,'HSET tasks','~nodes',AI(r.live_nodes))
 end
-r.outcomes,r.more_nodes=nil,nil
+for y,z in ipairs(r.to_cancel or{})do
+AL(FK(r,'ZADD expiry'),z)
+end
+r.outcomes,r.more_nodes,r.to_cancel=nil,nil,nil
 end
 return{
 node_id=b,
@@ -334,7 +338,8 @@ d.kept_for=AI(g=='cancelled'and 0 or h or i)
 end
 a(b,c,d,e,f,g,d.flow and KQ or h)
 if d.flow and g=='cancelled'then
-FL(b,'ZADD expiry',AI(b.now+KQ),c)
+local i=FK(b,'ZADD expiry')
+i[#i-1]=AI(b.now+KQ)
 end
 KS.note_outcome(b,c,d,KS.outcome_of(d))
 if
@@ -344,7 +349,8 @@ and g~='cancelled'
 and g~='dependency_failed'
 then
 local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
-FL(b,'ZADD expiry',KP.task,i)
+b.to_cancel=b.to_cancel or{}
+AL(b.to_cancel,KP.task,i)
 AL(KS.outbox,i,'cancel')
 AL(KS.outbox,'','')
 AL(KS.outbox,'')

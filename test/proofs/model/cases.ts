@@ -1,4 +1,5 @@
 /** The cases that runs have covered, so that a case that never occurs is noticed. */
+import { FLOW_CASES, flowCasesOf } from "./flows/cases.ts";
 import type { Operation } from "./operations.ts";
 import type { Happened } from "./real.ts";
 
@@ -26,6 +27,7 @@ const CASES = [
   "cancel lease_lost",
   "skip true",
   "groups are stopped",
+  ...FLOW_CASES,
   ...["delayed", "working", "expiry", "dead", "workers", "workerLeases", "fair", "limited"].map(
     (place) => `tasks are ${place}`,
   ),
@@ -43,7 +45,8 @@ interface Answered {
 const nameOf = ({ state, code, created }: Answered) => String(state ?? code ?? created);
 
 /** The cases that one call covered. */
-export function casesOf(operation: Operation, { answer, after }: Happened): string[] {
+export function casesOf(operation: Operation, happened: Happened): string[] {
+  const { answer, after } = happened;
   const met = Object.entries(after).flatMap(([place, members]) =>
     members instanceof Map && members.size > 0 ? [`tasks are ${place}`] : [],
   );
@@ -63,5 +66,6 @@ export function casesOf(operation: Operation, { answer, after }: Happened): stri
   if (operation.does === "skip") met.push(`skip ${(answer as { readonly ok: boolean }).ok}`);
   if ([...after.fairByGroup.keys()].some((member) => member.startsWith("~~"))) met.push("groups are stopped");
   if (operation.does === "cancel") met.push(`cancel ${nameOf(answer as Answered)}`);
+  met.push(...flowCasesOf(operation, happened));
   return met;
 }

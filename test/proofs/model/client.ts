@@ -10,12 +10,14 @@ import {
   type Settlement,
   type Transport,
 } from "../../../src/index.ts";
+import { flowsPart } from "../../../src/features/flows/index.ts";
 import { callOf } from "../../../src/kernel/scripts/binding.ts";
 import { reportExpired } from "../../../src/kernel/record/dead-letter.ts";
 import { queueKeys } from "../../../src/kernel/names/keys.ts";
 import type { Store } from "../../../src/kernel/store.ts";
 import { lastReply } from "../../../src/kernel/scripts/replies.ts";
 import { sweepScript } from "../../../src/kernel/scripts/sweep-scripts.ts";
+import { FLOW_CALLS } from "./flows/calls.ts";
 import { enqueueNew } from "./hand-over.ts";
 import { INVALID } from "./invalid.ts";
 import { StepwiseDeepSweep } from "./stepwise-deep-sweep.ts";
@@ -30,6 +32,8 @@ const AT_ONCE = 16;
 export interface ClientOptions {
   /** The name of the queue. */
   readonly name: string;
+  /** The queues that tasks of flows may be in; only its own if there are no flows. */
+  readonly names: readonly string[];
   readonly transport: Transport;
   readonly now: () => number;
   /** Called for each wake of a consumer. */
@@ -54,7 +58,7 @@ export class Client {
   sweeping: StepwiseDeepSweep | undefined;
 
   constructor(given: ClientOptions) {
-    const { name, wake, ...options } = given;
+    const { name, names: _, wake, ...options } = given;
     this.options = given;
     this.wake = { wake, window: WINDOW };
     this.queue = new Queue(name, options);
@@ -66,6 +70,11 @@ export class Client {
   }
 
   call(operation: Operation): Promise<unknown> {
+    return this.callDirectly(operation);
+  }
+
+  /** Makes a call of the library. */
+  callDirectly(operation: Operation): Promise<unknown> {
     return (CALLS[operation.does] as (client: Client, operation: Operation) => Promise<unknown>)(
       this,
       operation,
@@ -74,6 +83,7 @@ export class Client {
 }
 
 const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of<D>) => Promise<unknown> } = {
+  ...FLOW_CALLS,
   enqueue: ({ queue, waking }, { key, tasks, waker }) => enqueueTo(waker ? waking : queue, tasks, key),
   enqueueNew: ({ options }, operation) => enqueueNew(options, operation),
   dequeue: (client, pull) => dequeueing(client, pull).dequeue(dequeueOptions(pull)),
@@ -108,8 +118,10 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   heartbeat: ({ queue }, { worker, lease, receipts }) => queue.heartbeat(worker, { lease, receipts }),
   fail: (client, { worker, limit, waker }) => operatorOf(client, waker).failWorker(worker, { limit }),
   forget: ({ operator }, { worker }) => operator.forgetWorker(worker),
-  sweep: async ({ options: { name, transport, now, onDeadLetter }, wake }, { limit, once, waker }) => {
-    if (!once) return sweep(transport, { now, limit, onDeadLetter, ...(waker && { wake }) });
+  sweep: async ({ options, wake }, { limit, once, waker }) => {
+    const { name, names, transport, now, onDeadLetter } = options;
+    const also = names.length > 1 ? [{ sweepPart: flowsPart }] : [];
+    if (!once) return sweep(transport, { now, limit, onDeadLetter, also, ...(waker && { wake }) });
     const args = {
       testNow: String(now()),
       limit: String(limit),

@@ -2,6 +2,7 @@
 import type { LeasedTask, Settled } from "../../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
+import { cancelled, FLOWS_EXPECTED, sendsSettled, sweptDeep, sweptFlows } from "./flows/expected.ts";
 import { stoppedGroups } from "./lines.ts";
 import { newlyAdded } from "./hand-over.ts";
 import { INVALID } from "./invalid.ts";
@@ -66,15 +67,20 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     const pause = Math.max(...items.map((item) => (item.queue && item.ms) || 0));
     if (pause > 0) pauseAtLeast(world.queue, world.now, pause);
     const settled = settle(world.queue, world.now, items.map(settlementOf), key);
+    const send = sendsSettled(world, copy);
     world.queue.deadLetters.push(...settled.flatMap(deadLetterOf));
-    if (!pull) return settled;
+    if (!pull) {
+      send();
+      return settled;
+    }
     const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
-    return { settled, tasks: world.pulled(pull, tasks, happened, { copy, afterSettle: true }) };
+    return { settled, tasks: world.pulled(pull, tasks, happened, { copy, afterSettle: true, send }) };
   },
-  cancel: ({ queue, now }, { id, lease }) => cancel(queue, now, id, lease),
+  cancel: (world, { id, lease }, _, copy) =>
+    cancelled(world, id, copy, () => cancel(world.queue, world.now, id, lease)),
   cancelMany: ({ queue, now }, { ids }) => ids.map((id) => cancel(queue, now, id)),
   remove: ({ queue, now }, { id }) => remove(queue, now, id),
-  get: ({ queue }, { id }) => infoOf(queue, NAME, id),
+  get: ({ queue, name }, { id }) => infoOf(queue, name, id),
   skip: ({ queue }, { id }) => skip(queue, id),
   stoppedGroups: ({ queue }) => {
     const groups = stoppedGroups(queue);
@@ -119,14 +125,14 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return failed;
   },
   forget: ({ queue }, { worker }) => forgetWorker(queue, signOf(worker).worker),
-  sweep: (world, operation, { registered }) => swept(world, operation, registered),
+  sweep: swept,
   wakeAnother: (world) => {
     const woken = wakeAnother(world.queue, world.now, WINDOW);
     if (woken) world.woken++;
     return woken;
   },
-  counts: ({ queue, now }) => {
-    const read = counts(queue, now, NAME);
+  counts: ({ queue, now, name }) => {
+    const read = counts(queue, now, name);
     // The age is compared in another way.
     return usesGroups(queue) ? { ...read, oldestAge: true, nextDueAt: null } : read;
   },
@@ -138,16 +144,17 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     totals: Object.fromEntries(queue.totals),
   }),
   settings: settingsOf,
-  deepSweep: ({ queue }) => {
-    leaveFailed(queue);
+  deepSweep: (world) => {
+    leaveFailed(world.queue);
+    sweptDeep(world);
     return { faults: [], failed: [] };
   },
   deepSweepOn: ({ queue }, _, { after }) => {
     leaveFailed(queue, (name) => !after.workers.has(name));
     return { faults: [], failed: [] };
   },
-  list: ({ queue }, operation) => {
-    const tasks = list(queue, NAME, operation.state, operation);
+  list: ({ queue, name }, operation) => {
+    const tasks = list(queue, name, operation.state, operation);
     return outOfTurn(queue, operation) ? tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1)) : tasks;
   },
   putSchedule: (world, { key, name, schedule }) => {
@@ -189,11 +196,13 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     [...queue.schedules]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, schedule]) => listed(NAME, name, schedule)),
+  ...FLOWS_EXPECTED,
   invalid: (_, { which }) => ({ code: "invalid_argument", path: INVALID[which]?.[0] }),
 };
 
 export function expectedOf(world: World, operation: Operation, happened: Happened, copy: Copy): unknown {
   const expect = EXPECTED[operation.does] as Expectation;
+  if (world.queue.flows) world.queue.flows.left = [];
   return expect(world, operation, happened, copy);
 }
 
@@ -243,13 +252,15 @@ function configured(
   return settingsOf(world);
 }
 
-function swept(world: World, { limit, once, waker }: Of<"sweep">, registered: boolean) {
+function swept(world: World, { limit, once, waker }: Of<"sweep">, happened: Happened) {
   const { queue, now } = world;
+  if (world.flows && !once) return sweptFlows(world, limit, happened);
   const wake = waker ? WINDOW : undefined;
   if (once) return { ...sweep(queue, now, limit, wake), newer: 0 };
   const { scheduled, due, full } = occur(queue, now, limit);
   const idle = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, wake: false };
-  const { wake: woken, ...counted } = registered || due ? sweepAll(queue, now, limit, wake) : idle;
+  const { wake: woken, ...counted } =
+    happened.registry.has(NAME) || due ? sweepAll(queue, now, limit, wake) : idle;
   if (woken) world.woken++;
   const failed = full ? [{ queue: NAME, code: "queue_full" }] : [];
   return { ...counted, more: false, scheduled, woken: woken ? 1 : 0, failed };

@@ -31,7 +31,7 @@ interface Answer {
 
 /** The call of the library. */
 export async function enqueueNew(
-  { name, wake, ...options }: ClientOptions,
+  { name, names: _, wake, ...options }: ClientOptions,
   { tasks, consumer, lease }: Of<"enqueueNew">,
 ): Promise<Answer> {
   let leased: Leased[] = [];

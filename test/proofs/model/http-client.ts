@@ -144,7 +144,9 @@ export class HttpClient extends Client {
   override async call(operation: Operation): Promise<unknown> {
     const make = REQUESTS[operation.does] as ((operation: Operation) => Asked | undefined) | undefined;
     const asked = make?.(operation);
-    if (!asked) return super.call(operation);
+    // The app has no flows.
+    const isWithFlows = operation.does === "sweep" && this.options.names.length > 1;
+    if (!asked || isWithFlows) return super.call(operation);
     const isWaking = "waker" in operation && (operation.waker ?? false);
     const ask = (query = asked.query) => this.#ask(isWaking, { ...asked, ...(query && { query }) });
     const first = await ask();

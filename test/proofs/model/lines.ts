@@ -74,8 +74,9 @@ export function leaveStopped(queue: QueueState, task: ModelTask): void {
   line.head = undefined;
 }
 
-/** At the end of each change, the next task follows if none is in front of a line. */
+/** At the end of each change, nodes follow what they wait for, and the next task if none is in front of a line. */
 export function follow(queue: QueueState): void {
+  queue.flows?.follow();
   for (const [group, line] of queue.lines) {
     if (isStrict(queue, { group }) && !isBusy(queue, group)) line.head = line.waiting.shift();
   }

@@ -27,24 +27,31 @@ export function cancel(queue: QueueState, now: number, id: string, lease?: numbe
     return { ok: false, code: "already_ended" };
   }
   if (task.state === "rejected") return { ok: true, state: "rejected" };
+  const state = cancelAlive(queue, now, task);
+  follow(queue);
+  return { ok: true, state };
+}
+
+/** Cancels a task that has not ended. */
+export function cancelAlive(queue: QueueState, now: number, task: ModelTask): "working" | "rejected" {
   if (task.state === "working") {
     if (!task.flagged) {
       task.flagged = true;
       transition(task, "cancelRequested", now);
       report(queue, "cancelRequested", now);
     }
-    return { ok: true, state: "working" };
+    return "working";
   }
   // Its entry in the list stays, because finding it would take time.
   if (task.state === "pending" && !isGrouped(task)) task.ghosts++;
   end(queue, now, task);
-  follow(queue);
-  return { ok: true, state: "rejected" };
+  return "rejected";
 }
 
 /** Ends a waiting task as cancelled. */
 function end(queue: QueueState, now: number, task: ModelTask): void {
   queue.delayed.delete(task.id);
+  queue.blocked.delete(task.id);
   queue.grouped = queue.grouped.filter((id) => id !== task.id);
   finish(queue, task, { now, state: "rejected", reason: "cancelled" });
 }
@@ -90,6 +97,9 @@ export function fits(task: ModelTask, filter: ModelFilter): boolean {
   );
 }
 
+/** What fell with a task that failed is blocked again with that one. */
+const isRedrivable = ({ reason }: ModelTask) => reason !== "dependency_failed";
+
 /** Redrives one dead letter. */
 function redriveOne(
   queue: QueueState,
@@ -105,6 +115,7 @@ function redriveOne(
   task.endedAt = undefined;
   waitAgain(queue, task, ends, { now, place: "back", due: due > now ? due : undefined });
   report(queue, "redriven", now);
+  if (task.node) queue.flows?.noteOpen(task, now);
 }
 
 /** Makes the dead letters that match a filter pending again. */
@@ -121,6 +132,7 @@ export function redrive(
     .filter((id) => (queue.dead.get(id) as number) <= now)
     .map((id) => queue.task(id))
     .filter((task) => fits(task, call) && (call.reason !== undefined || task.reason !== "rejected"))
+    .filter(isRedrivable)
     .slice(0, call.limit);
   if (call.dryRun) return meant.length;
   const ends = newEnds();
@@ -145,7 +157,8 @@ export function redriveByIds(
     const refuse = (code: RedriveReport["refused"][number]["code"]) => refused.push({ id, code });
     if (!task || task.state === "ghost" || task.state === "removed") refuse("not_found");
     else if (lease !== undefined && lease !== task.lease) refuse("lease_lost");
-    else if (task.state === "rejected" && task.kept) redriveOne(queue, now, task, ends, now);
+    else if (task.state === "rejected" && task.kept && isRedrivable(task))
+      redriveOne(queue, now, task, ends, now);
     else if (!wasRedriven(task)) refuse("not_dead_letter");
   }
   putInLine(queue, ends);
@@ -165,15 +178,15 @@ export function purge(
   queue: QueueState,
   now: number,
   call: ModelFilter & {
-    readonly state: "pending" | "delayed" | "completed" | "rejected";
+    readonly state: "pending" | "delayed" | "blocked" | "completed" | "rejected";
     readonly limit?: number | undefined;
   },
 ): number {
   const limit = call.limit ?? Number.POSITIVE_INFINITY;
   if (call.state === "pending") return purgePending(queue, now, call.group, limit);
   const place =
-    call.state === "delayed"
-      ? queue.delayed
+    call.state === "delayed" || call.state === "blocked"
+      ? queue[call.state]
       : call.state === "completed" || call.reason === "cancelled"
         ? queue.expiry
         : queue.dead;
@@ -182,7 +195,7 @@ export function purge(
     .filter((task) => task.state === call.state && fits(task, call))
     .slice(0, limit);
   for (const task of meant) {
-    if (call.state === "delayed") end(queue, now, task);
+    if (call.state === "delayed" || call.state === "blocked") end(queue, now, task);
     else erase(queue, task, now);
   }
   follow(queue);
@@ -205,6 +218,7 @@ function purgePending(queue: QueueState, now: number, group: string | undefined,
       count++;
     }
   }
+  follow(queue);
   return count;
 }
 

@@ -1,4 +1,5 @@
 /** The operations of a queue as plain values, so that a failing run can be printed, shrunk and repeated. */
+import type { FlowOperation } from "./flows/operations.ts";
 import type { ModelPause } from "./pauses.ts";
 import type { ModelFilter } from "./operate.ts";
 import type { ModelNewTask } from "./enqueue.ts";
@@ -58,6 +59,7 @@ type Switches = "pause" | "resume";
 
 /** One call. `key` is its idempotency key. */
 export type Operation =
+  | FlowOperation
   | { [D in Looks]: { readonly does: D } }[Looks]
   | { readonly does: "resume"; readonly key: string; readonly waker?: boolean }
   | {
@@ -128,7 +130,7 @@ export type Operation =
     }
   | ({
       readonly does: "purge";
-      readonly state: "pending" | "delayed" | "completed" | "rejected";
+      readonly state: "pending" | "delayed" | "blocked" | "completed" | "rejected";
       readonly limit?: number | undefined;
     } & ModelFilter)
   | {
@@ -161,7 +163,7 @@ export type Operation =
   | { readonly does: "wakeAnother" }
   | ({
       readonly does: "list";
-      readonly state: "pending" | "delayed" | "working" | "completed" | "rejected";
+      readonly state: "pending" | "delayed" | "blocked" | "working" | "completed" | "rejected";
       readonly size: number;
     } & ModelFilter)
   | { readonly does: "invalid"; readonly which: number };

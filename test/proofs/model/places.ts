@@ -1,5 +1,7 @@
 /** The state of the model and of the real queue in one form: the place of each id, and its record. */
 import { controlFields, says, type QueueSpace } from "../../support/key-space.ts";
+import { nodeText } from "./flows/nodes.ts";
+import { realNodeText } from "./flows/places.ts";
 import type { ModelState, ModelTask, QueueState } from "./state.ts";
 
 const LETTERS: Readonly<Record<ModelState, string>> = {
@@ -61,21 +63,22 @@ function realDetails(record: string, said: Readonly<Record<string, string>>) {
 /**
  * Control fields that remember calls, keys and failed workers. If they stay too long they fill the memory.
  */
-const NOTES = /^~(?:[rR]\d|[dfw]:)/;
+const NOTES = /^~(?:[rR]\d|[dfwFpx]:)/;
 
-/** The content of the {@link NOTES}; of workers only whether there is any. */
-function modelNotes({ slots, dedup, lost, workers }: QueueState): Record<string, string> {
+/** The content of the {@link NOTES}; of workers and flows only whether there is any. */
+function modelNotes({ slots, dedup, lost, workers, flows }: QueueState): Record<string, string> {
   const notes: Record<string, string> = {};
   for (const [slot, { token, ids }] of slots) notes[`~${slot}`] = [token, ...ids].join(" ");
   for (const [key, { until, id }] of dedup) notes[`~d:${key}`] = `${until} ${id}`;
   for (const worker of lost.keys()) notes[`~f:${worker}`] = "";
   for (const [worker, { seenAt }] of workers) if (seenAt !== undefined) notes[`~w:${worker}`] = "";
+  for (const field of flows?.allFields ?? []) notes[field] = "";
   return notes;
 }
 
 function realNotes(space: QueueSpace): Record<string, string> {
   const fields = Object.entries(controlFields(space, NOTES));
-  return Object.fromEntries(fields.map(([field, text]) => [field, /^~[fw]/.test(field) ? "" : text]));
+  return Object.fromEntries(fields.map(([field, text]) => [field, /^~[fwFpx]/.test(field) ? "" : text]));
 }
 
 /** A task that is forgotten may have no record, or a minimal one. */
@@ -97,6 +100,7 @@ export function modelRecord(task: ModelTask) {
     ghosts: task.ghosts,
     flagged: task.state === "working" && task.flagged,
     details: modelDetails(task),
+    node: nodeText(task),
   };
 }
 
@@ -118,6 +122,7 @@ export function realRecord({ tasks }: QueueSpace, id: string): ReturnType<typeof
     ghosts: number("g"),
     flagged: record["f"] === "1",
     details: realDetails(changing, record),
+    node: realNodeText(record),
   };
 }
 
@@ -128,7 +133,7 @@ export function modelPlaces(queue: QueueState) {
     line: queue.line,
     grouped: queue.grouped.toSorted(),
     working: sorted(queue.working),
-    delayed: sorted([...queue.delayed, ...timer]),
+    delayed: sorted([...queue.delayed, ...queue.blocked, ...timer]),
     expiry: sorted(queue.expiry),
     dead: sorted(queue.dead),
     workers: sorted(Array.from(queue.workers, ([name, { silentAt }]) => [name, silentAt] as const)),
@@ -136,7 +141,13 @@ export function modelPlaces(queue: QueueState) {
     lease: queue.lease,
     wake: queue.wake ? `${queue.wake.sent} ${queue.wake.until} ${queue.wake.window}` : "",
     notes: modelNotes(queue),
-    tasks: sorted(Array.from(queue.tasks, ([id, task]) => [id, modelRecord(task)] as const)),
+    nodes: queue.flows?.living ?? 0,
+    tasks: sorted(
+      Array.from(
+        [...queue.tasks, ...(queue.flows?.joins ?? [])],
+        ([id, task]) => [id, modelRecord(task)] as const,
+      ),
+    ),
   };
 }
 
@@ -157,6 +168,7 @@ export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
     lease: Number(space.tasks.get("~lease") ?? 0),
     wake: space.tasks.get("~wake") ?? "",
     notes: realNotes(space),
+    nodes: Number(space.tasks.get("~nodes") ?? 0),
     tasks: sorted(Array.from(ids, (id) => [id, realRecord(space, id)] as const)),
   };
 }

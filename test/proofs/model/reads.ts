@@ -60,7 +60,7 @@ export function list(queue: QueueState, name: string, state: TaskState, filter: 
   const places: Record<TaskState, () => string[]> = {
     pending: () => [...queue.line.filter((id) => queue.task(id).state === "pending"), ...queue.grouped],
     delayed: () => inOrder(queue.delayed),
-    blocked: () => [],
+    blocked: () => inOrder(queue.blocked),
     working: () => inOrder(queue.working),
     completed: () => inOrder(queue.expiry),
     rejected: () => inOrder(filter.reason === "cancelled" ? queue.expiry : queue.dead),

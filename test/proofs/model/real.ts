@@ -1,5 +1,5 @@
 /** The real queue: three clients, one of them over the HTTP interface, on a Redis of their own. */
-import type { Command } from "../../../src/index.ts";
+import type { Command, Transport } from "../../../src/index.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { dequeueScript, settleAndDequeueScript } from "../../../src/kernel/scripts/take-scripts.ts";
 import { enqueuePlainScript } from "../../../src/kernel/scripts/enqueue-plain-script.ts";
@@ -7,9 +7,10 @@ import { enqueueAndWakeScript } from "../../../src/kernel/scripts/enqueue-and-wa
 import { enqueueAndLeaseScript } from "../../../src/features/hand-over/index.ts";
 import { enqueueScript } from "../../../src/kernel/scripts/enqueue-script.ts";
 import { inEdition } from "../../support/edition.ts";
-import { queueSpace, readKeySpace, zsetIn, type QueueSpace } from "../../support/key-space.ts";
+import { type KeySpace, queueSpace, readKeySpace, zsetIn, type QueueSpace } from "../../support/key-space.ts";
 import { casesOf } from "./cases.ts";
 import { Client } from "./client.ts";
+import { mortal } from "./flows/mortal.ts";
 import { HttpClient } from "./http-client.ts";
 import { pullOf, type Mishap, type Operation } from "./operations.ts";
 import type { ModelDeadLetter } from "./state.ts";
@@ -45,10 +46,12 @@ export interface Happened {
   readonly answer: unknown;
   /** What the call has sent to add tasks: another script if the first has written nothing. */
   readonly adding: readonly Adding[];
-  /** Whether the queue was in the registry before. */
-  readonly registered: boolean;
+  /** The registry of queues before. */
+  readonly registry: ReadonlyMap<string, number>;
   readonly before: QueueSpace;
   readonly after: QueueSpace;
+  /** All keys after it. */
+  readonly keys: KeySpace;
 }
 
 export class Real {
@@ -62,45 +65,52 @@ export class Real {
   /** The cases covered, see {@link casesOf}. */
   readonly met = new Set<string>();
   readonly way: Way;
-  #space: QueueSpace;
-  #clients: readonly Client[] = [];
+  #keys: KeySpace;
+  /** By the name of the queue. */
+  #clients: ReadonlyMap<string, readonly Client[]> = new Map();
   #adding: Adding[] = [];
-  #registered = false;
+  /** How many more requests the caller can make before it dies. */
+  #requestsLeft = Number.POSITIVE_INFINITY;
   #flagged = true;
 
   static async start(): Promise<Real> {
     const way = await Way.start();
-    return new Real(way, queueSpace(await readKeySpace(way.direct), NAME));
+    return new Real(way, await readKeySpace(way.direct));
   }
 
-  private constructor(way: Way, space: QueueSpace) {
+  private constructor(way: Way, keys: KeySpace) {
     this.way = way;
-    this.#space = space;
+    this.#keys = keys;
   }
 
   /**
    * A new queue, and clients without memory of another.
    * @param isLinked whether they send the linked edition of the scripts
+   * @param names of the queues. Each client has all of them
    */
-  async reset(now: number, isLinked: boolean): Promise<void> {
+  async reset(now: number, isLinked: boolean, names: readonly string[] = [NAME]): Promise<void> {
     await this.way.direct.sendCommand(["FLUSHALL"]);
     this.now = now;
     this.woken = 0;
-    this.#registered = false;
-    this.#clients = CLIENTS.map(
-      (Kind) =>
-        new Kind({
-          name: NAME,
-          transport: (isLinked ? linked : inEdition)(
-            this.way.transport((command) => this.#onItsWay(command)),
-          ),
-          now: () => this.now,
-          wake: () => void this.woken++,
-          onDeadLetter: ({ id, reason, attempts }) =>
-            void (this.deadLetters = [...this.deadLetters, { id, reason, attempts }]),
-        }),
-    );
-    this.#space = queueSpace(await readKeySpace(this.way.direct), NAME);
+    const transports = CLIENTS.map(() => {
+      const way = this.way.transport((command) => this.#onItsWay(command));
+      return (isLinked ? linked : inEdition)(mortal(way, () => this.#requestsLeft-- > 0));
+    });
+    const clientsOf = (name: string) =>
+      CLIENTS.map(
+        (Kind, i) =>
+          new Kind({
+            name,
+            names,
+            transport: transports[i] as Transport,
+            now: () => this.now,
+            wake: () => void this.woken++,
+            onDeadLetter: ({ id, reason, attempts }) =>
+              void (this.deadLetters = [...this.deadLetters, { id, reason, attempts }]),
+          }),
+      );
+    this.#clients = new Map(names.map((name) => [name, clientsOf(name)]));
+    this.#keys = await readKeySpace(this.way.direct);
   }
 
   #onItsWay(command: Command): Command {
@@ -119,29 +129,31 @@ export class Real {
 
   /** Clients, by number, whose deep sweep has not ended yet. */
   sweeping(): number[] {
-    return this.#clients.flatMap(({ sweeping }, by) => (sweeping ? [by] : []));
+    return (this.#clients.get(NAME) ?? []).flatMap(({ sweeping }, by) => (sweeping ? [by] : []));
   }
 
   /** Makes one call. Returns its answer and the keys before and after. */
-  async run(operation: Operation, by: number, mishap: Mishap): Promise<Happened> {
-    const client = this.#clients[by % CLIENTS.length] as Client;
+  async run(operation: Operation, by: number, mishap: Mishap, name: string = NAME): Promise<Happened> {
+    const client = this.#clients.get(name)?.[by % CLIENTS.length] as Client;
     this.#flagged = pullOf(operation)?.flagged ?? true;
     this.calls++;
     this.deadLetters = [];
     this.#adding = [];
+    if (operation.does === "dying") this.#requestsLeft = 1 + operation.requests;
     const answer = await this.way.call(mishap, 1, () => client.call(operation));
-    const before = this.#space;
-    const registered = this.#registered;
+    this.#requestsLeft = Number.POSITIVE_INFINITY;
+    const before = queueSpace(this.#keys, name);
+    const registry = zsetIn(this.#keys, "sluice:queues");
     const keys = await readKeySpace(this.way.direct);
-    this.#registered = zsetIn(keys, "sluice:queues").has(NAME);
-    this.#space = queueSpace(keys, NAME);
+    this.#keys = keys;
     const happened = {
       nth: this.calls,
       answer,
       adding: this.#adding,
-      registered,
+      registry,
       before,
-      after: this.#space,
+      after: queueSpace(keys, name),
+      keys,
     };
     for (const one of casesOf(operation, happened)) this.met.add(one);
     return happened;

@@ -4,6 +4,8 @@ import type { Operation } from "./operations.ts";
 import type { Real } from "./real.ts";
 import { type Bounds, runSequences } from "./sequences.ts";
 import { allSteps } from "./steps.ts";
+import { QUEUES } from "./flows/state.ts";
+import { emptyOutboxes, worldOfFlows } from "./flows/world.ts";
 import { World } from "./world.ts";
 
 const START = 1_700_000_000_000;
@@ -17,6 +19,7 @@ export const KINDS = [
   { name: "a queue that wakes its consumers", grouped: false, waker: true, scheduled: false },
   { name: "a queue of groups and priorities", grouped: true, waker: false, scheduled: false },
   { name: "a queue with schedules", grouped: false, waker: false, scheduled: true },
+  { name: "a queue of flows", grouped: false, waker: false, scheduled: false, flows: true },
   { name: "a queue in strict order", grouped: true, waker: false, scheduled: false, ordered: true },
 ] as const;
 
@@ -37,8 +40,9 @@ export function runModel(real: Real, kind: Kind, bounds: Bounds): Promise<number
     bounds,
     async (steps) => {
       const isOrdered = "ordered" in kind;
-      await real.reset(START, isOrdered);
-      const world = new World(START);
+      const hasFlows = "flows" in kind;
+      await real.reset(START, isOrdered || hasFlows, hasFlows ? QUEUES : undefined);
+      const world = hasFlows ? worldOfFlows(START) : new World(START);
       for (const operation of isOrdered ? IN_ORDER : []) await world.call(real, operation, 0, "none");
       await asyncModelRun(() => ({ model: world, real }), steps);
       // Runs each deep sweep to its end, and compares its report with the model.
@@ -46,6 +50,7 @@ export function runModel(real: Real, kind: Kind, bounds: Bounds): Promise<number
         await world.call(real, { does: "deepSweepOn", requests: Number.POSITIVE_INFINITY }, by, "none");
       }
       await world.call(real, { does: "counts" }, 0, "none");
+      if (world.flows) await emptyOutboxes(real, world);
     },
   );
 }

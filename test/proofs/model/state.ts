@@ -3,6 +3,8 @@
  * argument. It is the reference that the model-based test compares the scripts with, so it shares no code
  * with them.
  */
+import type { QueueNodes } from "./flows/nodes.ts";
+import type { ModelNode } from "./flows/state.ts";
 import { type ModelPause, RUNNING } from "./pauses.ts";
 import type { ModelSchedule } from "./schedules.ts";
 import type {
@@ -81,6 +83,8 @@ export interface ModelTask {
   settled?: { readonly receipt: string; readonly answer: Settlement } | undefined;
   /** The result, or the last error. */
   text?: unknown;
+  /** What it has as a node of a flow. */
+  node?: ModelNode | undefined;
 }
 
 type FixedAtEnqueue =
@@ -168,6 +172,10 @@ export class QueueState {
   readonly working = new Map<string, number>();
   /** id -> due; half a millisecond marks grouped tasks, as in Redis: they come last of one time */
   readonly delayed = new Map<string, number>();
+  /** Ids of nodes of flows that wait for others -> their place behind all that falls due. */
+  readonly blocked = new Map<string, number>();
+  /** Its nodes of flows. */
+  flows: QueueNodes | undefined;
   /** id, `~d:<key>` or `~f:<worker>` -> when it is removed */
   readonly expiry = new Map<string, number>();
   /** id -> when it was rejected */

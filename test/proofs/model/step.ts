@@ -38,22 +38,26 @@ const mishap: Arbitrary<Mishap> = oneof(
 /**
  * A call of some kind, and how often it is to be drawn.
  * @param choose makes it from the current state of the run; undefined if it does not apply
+ * @param where the queue that it is made on. @default that of the run
  */
 export function step<T>(
   weight: number,
   drawn: Arbitrary<T>,
   choose: (drawn: T, world: World) => Operation | undefined,
+  where: (world: World) => World = (world) => world,
 ) {
   const arbitrary = tuple(drawn, nat(2), mishap).map(
     ([value, by, befalls]) =>
       new Step<World, Real>(async (world, real, note) => {
         const operation = choose(value, world);
         if (!operation) return;
-        world.calls.push(operation);
+        const at = where(world);
+        at.now = world.now;
+        at.calls.push(operation);
         note(
-          `${befalls === "none" ? "" : `(${befalls}) `}${JSON.stringify(operation)} by ${by} at ${world.now}`,
+          `${at === world ? "" : `on ${at.name}: `}${befalls === "none" ? "" : `(${befalls}) `}${JSON.stringify(operation)} by ${by} at ${world.now}`,
         );
-        await world.call(real, operation, by, befalls);
+        await at.call(real, operation, by, befalls);
       }),
   );
   return { weight, arbitrary };

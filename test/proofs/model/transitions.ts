@@ -1,5 +1,6 @@
 /** The transitions that several operations make. */
 import { follow, join, leave, leaveStopped, stay } from "./lines.ts";
+import { UNTIL_THE_END } from "./flows/state.ts";
 import type { RejectReason } from "../../../src/index.ts";
 import {
   isGrouped,
@@ -70,9 +71,8 @@ export function finish(
 ): void {
   const { now, state, reason } = end;
   const stopping = leave(queue, task, state === "rejected" && reason !== "cancelled");
-  const ttl =
-    stopping ??
-    (reason === "cancelled" ? 0 : (end.ttl ?? (state === "completed" ? task.resultTtl : task.deadTtl)));
+  const own = end.ttl ?? (state === "completed" ? task.resultTtl : task.deadTtl);
+  const ttl = stopping ?? (reason === "cancelled" ? 0 : task.node ? UNTIL_THE_END : own);
   task.state = state;
   transition(task, state, now);
   task.reason = reason;
@@ -86,6 +86,7 @@ export function finish(
   queue.expiry.set(task.id, now + Math.max(ttl, RESEND_WINDOW));
   report(queue, reason === "cancelled" ? reason : state, now);
   if (reason !== "cancelled") report(queue, "attempts", now, task.attempt);
+  if (task.node) queue.flows?.noteEnd(task, now, end.ttl);
 }
 
 /** Whether one more delivery would exceed the task's attempts. */
@@ -93,6 +94,7 @@ export const exhausted = (task: ModelTask) => task.maxAttempts > 0 && task.charg
 
 /** Ends the time of a record. Its ghosts are left, and while its id is unique a tombstone. */
 export function forget(queue: QueueState, task: ModelTask, now: number): void {
+  task.node = undefined;
   queue.dead.delete(task.id);
   queue.expiry.delete(task.id);
   const uniqueUntil = task.enqueuedAt + task.uniqueFor;
@@ -114,6 +116,13 @@ export function forget(queue: QueueState, task: ModelTask, now: number): void {
 export function erase(queue: QueueState, task: ModelTask, now: number): void {
   const knownUntil = Math.min(task.endedAt ?? 0, now) + RESEND_WINDOW;
   report(queue, "deleted", now);
+  if (task.node) {
+    // How it has ended is known for as long as its record would be.
+    Object.assign(task, { state: "removed", kept: false, history: [], errors: [], text: undefined });
+    task.version++;
+    queue.dead.delete(task.id);
+    return;
+  }
   if (task.state === "rejected") leaveStopped(queue, task);
   if (knownUntil <= now) return forget(queue, task, now);
   task.state = "removed";

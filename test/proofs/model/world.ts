@@ -3,6 +3,7 @@ import { forgetPauses, RUNNING } from "./pauses.ts";
 import { deepStrictEqual } from "node:assert/strict";
 import type { LeasedTask } from "../../../src/index.ts";
 import { violations } from "../../support/invariants.ts";
+import { queueSpace } from "../../support/key-space.ts";
 import { groupsAhead } from "./delivery-order.ts";
 import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { type Copy, expectedOf, signOf } from "./expected.ts";
@@ -12,7 +13,9 @@ import { pullOf, type AskedTask, type Mishap, type Operation, type Pull } from "
 import { modelPlaces, realPlaces } from "./places.ts";
 import { predicted } from "./predicted.ts";
 import { usesGroups } from "./reads.ts";
-import type { Happened, Real } from "./real.ts";
+import { type Happened, NAME, type Real } from "./real.ts";
+import { notesMissing } from "./flows/expected.ts";
+import type { Flows } from "./flows/flows.ts";
 import { type ModelDeadLetter, QueueState } from "./state.ts";
 
 /** The lease of a dequeue without one, ms. */
@@ -23,7 +26,7 @@ const REMEMBERED = 16;
 const RECEIPTS = 24;
 
 /** Calls of several requests, of which the first only reads. */
-const LOOKS_FIRST: readonly Operation["does"][] = ["putSchedule", "switchSchedule"];
+const LOOKS_FIRST: readonly Operation["does"][] = ["putSchedule", "switchSchedule", "cancelFlow"];
 
 /** The model of one run: its queue and its memory of calls. */
 export class World {
@@ -42,8 +45,17 @@ export class World {
   readonly #made = new Map<string, string>();
   #remembered: { readonly key: string; readonly answer: unknown }[] = [];
 
-  constructor(now: number) {
+  readonly name: string;
+  /** The flows that its tasks are of, if any. */
+  flows: Flows | undefined;
+  /** The other queue that has tasks of these flows. */
+  beside: World | undefined;
+  /** How many requests a caller makes after its first one, until it dies. */
+  requestsLeft = Number.POSITIVE_INFINITY;
+
+  constructor(now: number, name: string = NAME) {
     this.now = now;
+    this.name = name;
   }
 
   /** An id that no task of this run has had. */
@@ -86,14 +98,16 @@ export class World {
   /** Makes one call on both sides and compares answers and places. */
   async call(real: Real, operation: Operation, by: number, mishap: Mishap): Promise<void> {
     real.now = this.now;
-    const happened = await real.run(operation, by, mishap);
+    if (this.beside) this.beside.now = this.now;
+    const happened = await real.run(operation, by, mishap, this.name);
     forgetPauses(this.queue, this.#latest, happened.before.tasks);
     this.#latest = Math.max(this.#latest, this.now);
-    const looksFirst =
-      LOOKS_FIRST.includes(operation.does) || (operation.does === "sweep" && !operation.once);
+    const { does } = operation.does === "dying" ? operation.operation : operation;
+    const looksFirst = LOOKS_FIRST.includes(does) || (operation.does === "sweep" && !operation.once);
     const twice = (mishap === "reply lost" || mishap === "delivered twice") && !looksFirst;
     const { woken } = this;
     this.queue.deadLetters = [];
+    if (this.beside) this.beside.queue.deadLetters = [];
     let expected = expectedOf(this, operation, happened, twice ? "unheard" : "only");
     const held = twice ? this.#purgedFirst(operation, happened) : undefined;
     if (held !== undefined) {
@@ -114,10 +128,17 @@ export class World {
     this.#noteSpent(operation, happened);
     if (operation.does === "sweep" && operation.once) this.#checkLookAhead(happened.answer);
     deepStrictEqual(predicted(this, operation, happened.answer), expected);
-    deepStrictEqual(real.woken, this.woken);
+    deepStrictEqual(real.woken, this.woken + (this.beside?.woken ?? 0));
     this.#compareDeadLetters(real.deadLetters, twice && usesGroups(this.queue));
-    deepStrictEqual(realPlaces(happened.after), modelPlaces(this.queue));
-    deepStrictEqual(violations(happened.after), []);
+    this.#compare(happened);
+    if (this.beside) this.beside.#compare(happened);
+    if (process.env["NOTES"] && this.flows) deepStrictEqual(notesMissing(this, happened), []);
+  }
+
+  #compare({ keys }: Happened): void {
+    const space = queueSpace(keys, this.name);
+    deepStrictEqual(realPlaces(space), modelPlaces(this.queue));
+    deepStrictEqual(violations(space), []);
   }
 
   /** @param some whether the call may report fewer than the model predicts */
@@ -176,7 +197,16 @@ export class World {
     pull: Pull,
     given: readonly LeasedTask[],
     { before, after }: Happened,
-    { copy, afterSettle }: { readonly copy: Copy; readonly afterSettle: boolean },
+    {
+      copy,
+      afterSettle,
+      send,
+    }: {
+      readonly copy: Copy;
+      readonly afterSettle: boolean;
+      /** Called after the first request. */
+      readonly send?: (() => void) | undefined;
+    },
   ) {
     if (!Array.isArray(given)) throw new Error(`the pull was answered with ${JSON.stringify(given)}`);
     // A group's timer is also moved if one more of its tasks is held by a limit.
@@ -205,7 +235,7 @@ export class World {
     };
     const { max, token, single, worker, lease = DEFAULT_LEASE } = pull;
     const resend = pull.flagged || copy === "resent";
-    const call = { max, token, lease, single, resend, unheard: copy === "unheard" };
+    const call = { max, token, lease, single, resend, unheard: copy === "unheard", send };
     const batch = dequeue(this.queue, this.now, { ...call, worker: worker && signOf(worker) }, seen);
     const tasks = batch.tasks.map(({ id, attempt, lease: number, deadlineAt }) => {
       const { payload, headers, group, enqueuedAt, fixedLease, charged, expired } = this.queue.task(id);
