@@ -12,7 +12,6 @@ import {
 import { addBeforeScript } from "../../kernel/linked/link-scripts.ts";
 import type { NodeItem } from "../../kernel/linked/node-pieces.ts";
 import { shardNamed } from "../../kernel/linked/outbox.ts";
-import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";
@@ -31,7 +30,7 @@ import {
   type FlowQueue,
   overAll,
 } from "./flow-tasks.ts";
-import { ADDED_ROOT, frontOf, refOf } from "./front-of.ts";
+import { ADDED_ROOT, addedRoot, frontOf, refOf } from "./front-of.ts";
 import type { FlowItem } from "./graph/flow-items.ts";
 import type { FlowPlan } from "./graph/flow-plan.ts";
 import { planFlow } from "./graph/plan-flow.ts";
@@ -89,10 +88,8 @@ async function addOnce<Q>(
   const front = frontOf(plans, flow, number, ref);
   const from = shardNamed(link, front.shard);
 
-  const refs = nodes.map((node) => node.ref);
   const own = refOf(plans, number);
-  const name = await derivedName("before", id, front.number, JSON.stringify(refs));
-  const root = `g${name.slice(0, ADDED_ROOT - 1)}`;
+  const root = await addedRoot(id, ref, { nodes, edges });
   const added = nodes.map((node) => ({ ...node, ref: `${own}/${node.ref}` }));
   const others = new Set([...plans].flatMap(([other, plan]) => (other === root ? [] : plan.refs)));
   const again = added.find((node) => others.has(node.ref));

@@ -1,8 +1,11 @@
 /** Flows: tasks that wait for each other. */
 export { addBefore, type AddedBefore } from "./add-before.ts";
+export { addedRoot } from "./front-of.ts";
+export { planBatch } from "./graph/plan-batch.ts";
 export { planFlow } from "./graph/plan-flow.ts";
+export type { FlowPlan } from "./graph/flow-plan.ts";
 export type { AddedFlow, FlowOptions } from "./add-flow.ts";
-export { type ReadQueue, readBefore } from "./before.ts";
+export { readBefore, readEachBefore, type ReadQueue } from "./before.ts";
 export { batch, type BatchOptions } from "./batch.ts";
 export { flow } from "./flow.ts";
 export { flowQueue, type QueueOfFlow } from "./flow-queue.ts";
