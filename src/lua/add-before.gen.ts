@@ -138,6 +138,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "bab17822388b9c36e92bdf94f55b69d757ea95ec",
-  keyLockingSha1: "258a8e88f4e9b2ddc0ea8631d03be4ccfe738ddc",
+  sha1: "4661761de8e7cee35a50b370e087a4d42efcdf49",
+  keyLockingSha1: "68b6523a2e499cd877fddb2226235a337f7ac4ae",
 };

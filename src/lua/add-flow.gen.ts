@@ -116,6 +116,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "37ac071c214104665dcc067e14ec3b737833561f",
-  keyLockingSha1: "7d7f26a7e32b39c9939f8e5a5db01f9801df2ac5",
+  sha1: "610216f34f4a866b9efc5452086f732bc9a7c7ee",
+  keyLockingSha1: "007333dfc9225ce220f98bd43f29184cf449e1d3",
 };
