@@ -27,7 +27,7 @@ import {
   queuesOf,
   shardsOf,
   targetsOf,
-  tracedAdd,
+  hookedAdd,
   wakeAll,
   type FlowQueue,
   overAll,
@@ -65,7 +65,7 @@ export async function addBefore<Q>(
   const plan = planFlow(items);
   const queues = queuesOf(plan.nodes, queueOf, task.store.queue);
   const stores = [task.store, ...queues.flatMap((queue) => queue?.store ?? [])];
-  return tracedAdd(plan.nodes, queues, (addHeaders) =>
+  return hookedAdd(plan.nodes, queues, (addHeaders) =>
     overAll(stores, () => addOnce(task, ref, plan, queues, { signal, addHeaders }), { signal }),
   );
 }
