@@ -147,7 +147,7 @@ export const withItsFlow = (task: Task & FlowCalls, queueOf: (name: string) => Q
   addBefore: (ref, items) => task.addBefore(ref, withQueues(items, queueOf)),
 });
 
-/** A task where nothing belongs to a flow. */
+/** A task of a row without flows. */
 export const withNoFlow = (task: Task): Delivered => ({ ...task, before: noFlow, addBefore: noFlow });
 
 const noFlow = async (): Promise<never> => {

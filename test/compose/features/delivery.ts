@@ -175,7 +175,7 @@ export const debounce: Feature = () => {
       await addAll({ payload: 5, singleton, delay: "1h" }, { payload: 6, singleton });
       await addAll({ payload: 7, id: "own", delay: "1h" }, { payload: 8, id: "own", replace: true });
       await work(front, () => done.length >= 4);
-      expect(done.toSorted()).toEqual([2, 3, 6, 8]);
+      expect(new Set(done)).toEqual(new Set([2, 3, 6, 8]));
       expect(await front.counts()).toMatchObject(empty);
     },
   };
