@@ -97,7 +97,8 @@ function ofNode(
   const name = taskKey(task.queue, task.id);
   if (!isOfFlow(task.id) || !task.id.endsWith(`{${flow}}`)) return [`${name} is not of ${flow}`];
   if (task.ends.length > 1) tally.tasksAgain++;
-  if (task.ends.length > 1 && !known.isRedriven) return [`${name} ended twice, and nobody redrove it`];
+  if (task.ends.length > 1 && !known.isRedriven)
+    return [`${name} ended twice, and no process asked for a redrive`];
   const [first] = task.leases;
   if (first) return [...ofBegin(name, node, first.from), ...ofCancelled(name, node, nodes, known, tally)];
   if (task.reason === "dependency_failed") {
