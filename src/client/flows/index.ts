@@ -1,15 +1,16 @@
 /** Flows over HTTP. */
-import type {
-  AddedBefore,
-  AddedFlow,
-  BatchCallbacks,
-  BatchTask,
-  Before,
-  FlowCancelled,
-  FlowItem,
-  FlowOptions,
-  FlowRedriven,
-  FlowReport,
+import {
+  type AddedBefore,
+  type AddedFlow,
+  type BatchCallbacks,
+  type BatchTask,
+  type Before,
+  type FlowCancelled,
+  type FlowItem,
+  type FlowOptions,
+  type FlowRedriven,
+  type FlowReport,
+  traced,
 } from "../../features/flows/index.ts";
 import { onlyOptions, REQUEST_OPTIONS, taskId } from "../../kernel/options/validation.ts";
 import { readReceipt } from "../../kernel/names/receipt.ts";
@@ -115,7 +116,7 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
   const post = <Reply extends object, Refusal extends string = never>(
     path: string,
     request: RequestOptions,
-    call: Pick<ServerRequest, "body" | "replyField">,
+    call: Pick<ServerRequest, "body" | "replyField" | "addHeaders">,
     refusals?: readonly Refusal[],
   ) => connection.request<Reply, Refusal>({ ...call, method: "POST", path, options: request }, refusals);
   const pathOf = (id: string) => `/v1/flows/${encodeURIComponent(id)}`;
@@ -137,13 +138,19 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
     return typeof done === "string" ? ({ ok: false, code: "not_found" } as const) : (done as Reply);
   };
 
+  const { tracing } = connection;
+  const add = (call: Parameters<typeof traced>[1], request: RequestOptions, body: string) =>
+    traced(tracing, call, (addHeaders) =>
+      post<AddedFlow>("/v1/flows", request, { body, replyField: "tasks", addHeaders }),
+    );
+
   return {
     async flow(items, call = {}) {
       onlyOptions(call, OPTIONS);
       const { request, fields } = splitOptions(call);
-      const { name, tasks } = await flowJson(items, call);
-      const body = withFields({ tasks }, await fieldsJson({ ...fields, id: name }));
-      return post<AddedFlow>("/v1/flows", request, { body, replyField: "tasks" });
+      const json = await flowJson(items, call);
+      const body = withFields({ tasks: json.tasks }, await fieldsJson({ ...fields, id: json.name }));
+      return add(json.traced, request, body);
     },
 
     async batch(tasks, { completed, failed, ended, ...call } = {}) {
@@ -151,7 +158,7 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
       const { request, fields } = splitOptions(call);
       const json = await batchJson(tasks, { completed, failed, ended }, call);
       const body = withFields(json.fields, await fieldsJson({ ...fields, id: json.name }));
-      return post<AddedFlow>("/v1/flows", request, { body, replyField: "tasks" });
+      return add(json.traced, request, body);
     },
 
     async get(id, request = {}) {
@@ -184,16 +191,18 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
     async addBefore(queue, { receipt }, ref, items, own = {}) {
       onlyOptions(own, REQUEST_OPTIONS);
       const { id } = readReceipt(receipt, "receipt");
-      const tasks = await addedJson(items, { id, ref });
-      const body = withFields({ tasks }, await fieldsJson({ receipt, ref }));
+      const json = await addedJson(items, { id, ref });
+      const body = withFields({ tasks: json.tasks }, await fieldsJson({ receipt, ref }));
       const path = beforePath(queue, id);
-      const call = { body, replyField: "tasks" };
       type Reply = Omit<Extract<AddedBefore, { ok: true }>, "ok">;
-      const added = await post<Reply, "lease_lost" | "not_blocked">(path, own, call, [
-        "lease_lost",
-        "not_blocked",
-      ]);
-      return typeof added === "string" ? { ok: false, code: added } : { ok: true, ...added };
+      return traced<AddedBefore>(tracing, json.traced, async (addHeaders) => {
+        const call = { body, replyField: "tasks", addHeaders };
+        const added = await post<Reply, "lease_lost" | "not_blocked">(path, own, call, [
+          "lease_lost",
+          "not_blocked",
+        ]);
+        return typeof added === "string" ? { ok: false, code: added } : { ok: true, ...added };
+      });
     },
   };
 }

@@ -15,6 +15,7 @@ import { flowOf, nodeId } from "../../kernel/linked/flow-names.ts";
 import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
 import { listOf, optionsObject, requestKey } from "../../kernel/options/validation.ts";
+import type { EnqueueOptions } from "../../kernel/options/types.ts";
 import { losslessJson } from "../../kernel/record/codec.ts";
 import { headerTexts } from "../../kernel/record/headers.ts";
 import { given } from "../../pick.ts";
@@ -31,11 +32,13 @@ interface Call {
 /** Tasks to be sent: the numbers of their nodes, by their paths, and their queues. */
 class Tasks {
   readonly #numbers: ReadonlyMap<string, number>;
+  readonly #tasks: readonly EnqueueOptions[];
   readonly #queues = new Map<NamedQueue, KnownQueue>();
 
   /** @throws {SluiceError} `invalid_argument` */
   constructor({ nodes }: FlowPlan<NamedQueue>) {
     this.#numbers = new Map(nodes.map(({ path }, node) => [path, node]));
+    this.#tasks = nodes.flatMap(({ task }) => task ?? []);
     for (const { task } of nodes) {
       if (task && !this.#queues.has(task.queue)) this.#queues.set(task.queue, knownQueue(task.queue));
     }
@@ -65,6 +68,11 @@ class Tasks {
     return first?.name ?? "";
   }
 
+  /** What a trace says of them. */
+  get traced() {
+    return { queue: this.#home, tasks: this.#tasks, overHttp: true };
+  }
+
   /** The JSON of a task. @param root what the numbers of its flow begin with */
   json(task: Parameters<typeof taskJson>[0], path: string, flow: string, root = ""): Promise<string> {
     const queue = this.#queues.get(task.queue) ?? knownQueue(task.queue);
@@ -79,7 +87,7 @@ class Tasks {
 export async function flowJson(items: readonly FlowItem<NamedQueue>[], call: Call) {
   const tasks = new Tasks(planFlow(items));
   const name = await tasks.flowName(call);
-  return { name, tasks: await listJson(items, tasks, tasks.flow(name)) };
+  return { name, tasks: await listJson(items, tasks, tasks.flow(name)), traced: tasks.traced };
 }
 
 /**
@@ -91,10 +99,11 @@ export async function flowJson(items: readonly FlowItem<NamedQueue>[], call: Cal
 export async function addedJson(
   items: readonly FlowItem<NamedQueue>[],
   { id, ref }: { readonly id: string; readonly ref: string },
-): Promise<string> {
+) {
   const plan = planFlow(items);
   const root = await addedRoot(id, ref, plan);
-  return listJson(items, new Tasks(plan), flowOf(id), root);
+  const tasks = new Tasks(plan);
+  return { tasks: await listJson(items, tasks, flowOf(id), root), traced: tasks.traced };
 }
 
 async function listJson(
@@ -134,7 +143,7 @@ export async function batchJson(
     task === undefined ? [] : [known.json(task, path, flow).then((json) => [path, json] as const)],
   );
   const fields = { tasks: `[${all.join()}]`, ...Object.fromEntries(await Promise.all(others)) };
-  return { name, fields: fields as Readonly<Record<string, string>> };
+  return { name, fields: fields as Readonly<Record<string, string>>, traced: known.traced };
 }
 
 /** The JSON of a task, with the defaults of its queue. */

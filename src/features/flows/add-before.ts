@@ -1,6 +1,7 @@
 /** Adds tasks in front of one that waits for a working task. */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { commandCall, run } from "../../kernel/call.ts";
+import type { AddHeaders } from "../../kernel/hooks.ts";
 import { edgesText, layoutFields, readPlans } from "../../kernel/linked/flow-layout.ts";
 import {
   flowOf,
@@ -26,6 +27,7 @@ import {
   queuesOf,
   shardsOf,
   targetsOf,
+  tracedAdd,
   wakeAll,
   type FlowQueue,
   overAll,
@@ -63,7 +65,9 @@ export async function addBefore<Q>(
   const plan = planFlow(items);
   const queues = queuesOf(plan.nodes, queueOf, task.store.queue);
   const stores = [task.store, ...queues.flatMap((queue) => queue?.store ?? [])];
-  return overAll(stores, () => addOnce(task, ref, plan, queues, signal), { signal });
+  return tracedAdd(plan.nodes, queues, (addHeaders) =>
+    overAll(stores, () => addOnce(task, ref, plan, queues, { signal, addHeaders }), { signal }),
+  );
 }
 
 async function addOnce<Q>(
@@ -71,14 +75,14 @@ async function addOnce<Q>(
   ref: string,
   { nodes, edges }: FlowPlan<Q>,
   queues: readonly (FlowQueue | undefined)[],
-  signal: AbortSignal | undefined,
+  { signal, addHeaders }: { signal: AbortSignal | undefined; addHeaders: AddHeaders | undefined },
 ): Promise<AddedBefore> {
   const { id, lease, token: ofLease, place } = readReceipt(task.receipt, "receipt");
   const shard = task.store.shard(place);
   const flow = flowOf(id);
   const number = id.slice(0, id.indexOf("{"));
   if (!queues.some((queue) => queue)) throw invalidArgument("tasks", "must have at least one task");
-  const recordsOf = await checkTasks(nodes, queues);
+  const recordsOf = await checkTasks(nodes, queues, addHeaders);
   const known = await readWorking(shard, id, `${lease},${ofLease}`, signal);
   if (!known) return { ok: false, code: "lease_lost" };
   if (!flow.includes("@")) throw invalidArgument("ref", `names ${ref}, but the task is of no flow`);

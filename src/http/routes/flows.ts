@@ -185,7 +185,8 @@ type QueueOf = (task: NamedQueue, path: string) => Queue;
 
 /** Opens the queues of new tasks, each once, if the caller may enqueue there. */
 function queuesOf(c: RequestContext, services: Services): QueueOf {
-  const open = opening(services.optionsOf(c));
+  const tracing = services.tracing?.continuing(c.req.raw.headers);
+  const open = opening({ ...services.optionsOf(c), tracing });
   const known = new Map<string, { readonly queue: Queue; readonly definition: QueueDefinition }>();
   return (task, path) => {
     const { queue: name } = task;
