@@ -10705,6 +10705,12 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": {
               "type": "object",
               "properties": {
+                "id": {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                "queue": {
+                  "type": "string"
+                },
                 "state": {
                   "anyOf": [
                     {
@@ -10744,6 +10750,8 @@ export const openapi: OpenApiDocument = {
                 }
               },
               "required": [
+                "id",
+                "queue",
                 "state"
               ]
             },
