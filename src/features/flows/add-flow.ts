@@ -110,7 +110,7 @@ async function addOnce<Q>(
   const contents: Content[] = [];
   const number = (node: number) => String(node);
   const records = await recordsOf((node) => nodeId(flow, number(node)), contents);
-  await checkGroups(nodes, queues, shards, { signal });
+  await checkGroups(nodes, queues, shards, homeShard, { signal });
   const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
   const home = homeShard.name;
   const cancelsAt = onFailure === "cancel" ? home : undefined;

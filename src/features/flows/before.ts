@@ -13,7 +13,7 @@ import type { Before } from "./types.ts";
 export type ReadQueue = Pick<FlowQueue, "store" | "values">;
 
 /** Nodes, and bytes of their records, that one call reads. */
-const MOST_NODES = 1_000;
+const MOST_NODES = 2_000;
 const MOST_BYTES = 4_000_000;
 
 /** A node as the script found it. */
@@ -38,7 +38,7 @@ export async function readBefore(
 }
 
 /**
- * Reads what has become of the tasks and inner flows that a task waited for. One request for each of their queues.
+ * Reads what has become of the tasks and inner flows that a task waited for. One request for each of their queues, and one more for each 2,000 tasks.
  * @param id of the task
  * @param own its queue
  * @param queueOf the other queues, by their names

@@ -142,9 +142,8 @@ export async function checkTasks<Q>(
     const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
     const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
     for (const [i, task] of tasks.entries()) onlyOptions(task, FLOW_TASK_OPTIONS, at(i));
-    const texts = await all(tasks, (task, i) =>
-      checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload),
-    );
+    // They stay in Redis, also with an object store, so no larger ones are taken.
+    const texts = await all(tasks, (task, i) => checkAndEncode(queue.schema, task, at(i)));
     const { name } = queue.store.queue;
     const parts = { name, values: queue.values, defaults: queue.defaults };
     const { encode } = newTasks(parts, tasks, texts, { key: undefined, at, addHeaders });
