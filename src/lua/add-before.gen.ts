@@ -139,6 +139,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "a0f92efa9e8bbbd77abeaa2b04b3edc708303e30",
-  keyLockingSha1: "173299fdf624bd2dda997bf0e1e832bc6b2b9d91",
+  sha1: "a08f56ede65d44db98c6a4e1d9fe2711d011b6e7",
+  keyLockingSha1: "3811e2c6bf82be39771ade3d7336e191747e67d3",
 };

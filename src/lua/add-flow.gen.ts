@@ -117,6 +117,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "9a041a858a07c272f43bff446f877b95fed2cae2",
-  keyLockingSha1: "7500f09e9889c63e5a4d09a3f19d9f7335050aed",
+  sha1: "3727c69cb0de6b7d96f838c7447539c7a1edcdd6",
+  keyLockingSha1: "a681c769eeaec60175e9c3e4e5f1874faa113734",
 };

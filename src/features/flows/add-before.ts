@@ -27,7 +27,7 @@ import {
   queuesOf,
   shardsOf,
   targetsOf,
-  tracedAdd,
+  hookedAdd,
   wakeAll,
   type FlowQueue,
   overAll,
@@ -65,7 +65,7 @@ export async function addBefore<Q>(
   const plan = planFlow(items);
   const queues = queuesOf(plan.nodes, queueOf, task.store.queue);
   const stores = [task.store, ...queues.flatMap((queue) => queue?.store ?? [])];
-  return tracedAdd(plan.nodes, queues, (addHeaders) =>
+  return hookedAdd(plan.nodes, queues, (addHeaders) =>
     overAll(stores, () => addOnce(task, ref, plan, queues, { signal, addHeaders }), { signal }),
   );
 }
@@ -103,7 +103,7 @@ async function addOnce<Q>(
   const places = queues.map((queue) => (queue ? (shards.get(queue) as Shard).name : front.shard));
   const numberFor = (node: number) => root + String(node);
   const records = await recordsOf((node) => nodeId(flow, numberFor(node)), []);
-  await checkGroups(nodes, queues, shards, { signal });
+  await checkGroups(nodes, queues, shards, undefined, { signal });
   const token = newToken();
   const plan = { nodes: added, edges };
   const { cancelsAt } = known;

@@ -23,7 +23,7 @@ import {
   type QueueOf,
   shardsOf,
   targetsOf,
-  tracedAdd,
+  hookedAdd,
   wakeAll,
 } from "./flow-tasks.ts";
 import { type Content, tokenOfFlow } from "./flow-token.ts";
@@ -76,7 +76,7 @@ export async function addPlan<Q>(
 ): Promise<AddedFlow> {
   const queues = queuesOf(plan.nodes, queueOf);
   const stores = queues.flatMap((queue) => queue?.store ?? []);
-  return tracedAdd(plan.nodes, queues, (addHeaders) =>
+  return hookedAdd(plan.nodes, queues, (addHeaders) =>
     overAll(stores, () => addOnce(plan, queues, options, addHeaders), { signal: options.signal }),
   );
 }
@@ -110,7 +110,7 @@ async function addOnce<Q>(
   const contents: Content[] = [];
   const number = (node: number) => String(node);
   const records = await recordsOf((node) => nodeId(flow, number(node)), contents);
-  await checkGroups(nodes, queues, shards, { signal });
+  await checkGroups(nodes, queues, shards, homeShard, { signal });
   const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
   const home = homeShard.name;
   const cancelsAt = onFailure === "cancel" ? home : undefined;
