@@ -154,6 +154,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "acb715912f02e93027e25020fac219dc0bdbcf19",
-  keyLockingSha1: "66d60635ccd6b69f80494538b8b4c945f0e8b3c0",
+  sha1: "a74c3ac63fac428637211ad273f8ebf96289bb22",
+  keyLockingSha1: "2cf97776242ada3e207d475b088fe9ccf579903f",
 };

@@ -212,6 +212,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "6fc6c59c174ba957443e26a33ab6bd74dcdd1630",
-  keyLockingSha1: "e13a6178d0b367bb18c0a208183f48713384c3e3",
+  sha1: "96a499d3c4dd454d983fac9aa54994922cc794ec",
+  keyLockingSha1: "4fd39f5f874f52bb80bdb5b3186214d0a835c575",
 };
