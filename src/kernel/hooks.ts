@@ -6,8 +6,8 @@ type Headers = Readonly<Record<string, string>>;
 /** Adds headers to those of a task, or of a request to a server, or returns them unchanged. */
 export type AddHeaders = <H extends Headers | undefined>(headers: H) => H | Headers;
 
-/** Traces calls that add the tasks of flows. */
-export interface AddTraces {
+/** What a layer does around calls that add the tasks of flows. */
+export interface AddHooks {
   /**
    * @param call its tasks, the queue of the first of them, and whether it is a request to a server
    * @param add adds them, and the headers to each task, or over HTTP to the request

@@ -139,6 +139,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "a0f92efa9e8bbbd77abeaa2b04b3edc708303e30",
-  keyLockingSha1: "173299fdf624bd2dda997bf0e1e832bc6b2b9d91",
+  sha1: "c2cacf306da848bbc7c0cf1679adce1968de1f0b",
+  keyLockingSha1: "407241a5019c81d817878a6ae8c2909cdd757047",
 };

@@ -117,6 +117,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "9a041a858a07c272f43bff446f877b95fed2cae2",
-  keyLockingSha1: "7500f09e9889c63e5a4d09a3f19d9f7335050aed",
+  sha1: "b5c575211f672936fa71ec689b51594c627a08ab",
+  keyLockingSha1: "ff484ba225c60de317592d64bc2887198add965e",
 };

@@ -154,6 +154,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "a74c3ac63fac428637211ad273f8ebf96289bb22",
-  keyLockingSha1: "2cf97776242ada3e207d475b088fe9ccf579903f",
+  sha1: "30268f73a4b3b12011827f622521a9999ab72985",
+  keyLockingSha1: "3994824c07948a8a01fd05a14d3b933720fea5ad",
 };

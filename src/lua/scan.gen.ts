@@ -212,6 +212,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "96a499d3c4dd454d983fac9aa54994922cc794ec",
-  keyLockingSha1: "4fd39f5f874f52bb80bdb5b3186214d0a835c575",
+  sha1: "eb08e8c498796c6131e56f41bb08c193628c2d67",
+  keyLockingSha1: "4c730b598b8ecaced6e3e7d9036359214a741439",
 };

@@ -10,7 +10,7 @@ import {
   type FlowOptions,
   type FlowRedriven,
   type FlowReport,
-  traced,
+  aroundAdd,
 } from "../../features/flows/index.ts";
 import { onlyOptions, REQUEST_OPTIONS, taskId } from "../../kernel/options/validation.ts";
 import { readReceipt } from "../../kernel/names/receipt.ts";
@@ -138,9 +138,9 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
     return typeof done === "string" ? ({ ok: false, code: "not_found" } as const) : (done as Reply);
   };
 
-  const { tracing } = connection;
-  const add = (call: Parameters<typeof traced>[1], request: RequestOptions, body: string) =>
-    traced(tracing, call, (addHeaders) =>
+  const { hooks } = connection;
+  const add = (call: Parameters<typeof aroundAdd>[1], request: RequestOptions, body: string) =>
+    aroundAdd(hooks, call, (addHeaders) =>
       post<AddedFlow>("/v1/flows", request, { body, replyField: "tasks", addHeaders }),
     );
 
@@ -150,7 +150,7 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
       const { request, fields } = splitOptions(call);
       const json = await flowJson(items, call);
       const body = withFields({ tasks: json.tasks }, await fieldsJson({ ...fields, id: json.name }));
-      return add(json.traced, request, body);
+      return add(json.about, request, body);
     },
 
     async batch(tasks, { completed, failed, ended, ...call } = {}) {
@@ -158,7 +158,7 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
       const { request, fields } = splitOptions(call);
       const json = await batchJson(tasks, { completed, failed, ended }, call);
       const body = withFields(json.fields, await fieldsJson({ ...fields, id: json.name }));
-      return add(json.traced, request, body);
+      return add(json.about, request, body);
     },
 
     async get(id, request = {}) {
@@ -195,7 +195,7 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
       const body = withFields({ tasks: json.tasks }, await fieldsJson({ receipt, ref }));
       const path = beforePath(queue, id);
       type Reply = Omit<Extract<AddedBefore, { ok: true }>, "ok">;
-      return traced<AddedBefore>(tracing, json.traced, async (addHeaders) => {
+      return aroundAdd<AddedBefore>(hooks, json.about, async (addHeaders) => {
         const call = { body, replyField: "tasks", addHeaders };
         const added = await post<Reply, "lease_lost" | "not_blocked">(path, own, call, [
           "lease_lost",

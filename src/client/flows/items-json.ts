@@ -69,7 +69,7 @@ class Tasks {
   }
 
   /** What a trace says of them. */
-  get traced() {
+  get about() {
     return { queue: this.#home, tasks: this.#tasks, overHttp: true };
   }
 
@@ -87,7 +87,7 @@ class Tasks {
 export async function flowJson(items: readonly FlowItem<NamedQueue>[], call: Call) {
   const tasks = new Tasks(planFlow(items));
   const name = await tasks.flowName(call);
-  return { name, tasks: await listJson(items, tasks, tasks.flow(name)), traced: tasks.traced };
+  return { name, tasks: await listJson(items, tasks, tasks.flow(name)), about: tasks.about };
 }
 
 /**
@@ -103,7 +103,7 @@ export async function addedJson(
   const plan = planFlow(items);
   const root = await addedRoot(id, ref, plan);
   const tasks = new Tasks(plan);
-  return { tasks: await listJson(items, tasks, flowOf(id), root), traced: tasks.traced };
+  return { tasks: await listJson(items, tasks, flowOf(id), root), about: tasks.about };
 }
 
 async function listJson(
@@ -143,7 +143,7 @@ export async function batchJson(
     task === undefined ? [] : [known.json(task, path, flow).then((json) => [path, json] as const)],
   );
   const fields = { tasks: `[${all.join()}]`, ...Object.fromEntries(await Promise.all(others)) };
-  return { name, fields: fields as Readonly<Record<string, string>>, traced: known.traced };
+  return { name, fields: fields as Readonly<Record<string, string>>, about: known.about };
 }
 
 /** The JSON of a task, with the defaults of its queue. */

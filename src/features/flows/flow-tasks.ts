@@ -3,7 +3,7 @@ import { invalidArgument } from "../../errors.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { type AddedNodes, edgesText } from "../../kernel/linked/flow-layout.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
-import type { AddHeaders, AddTraces } from "../../kernel/hooks.ts";
+import type { AddHeaders, AddHooks } from "../../kernel/hooks.ts";
 import { all } from "../../kernel/maybe-promise.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import { DEFAULT_PREFIX } from "../../kernel/names/keys.ts";
@@ -17,7 +17,7 @@ import type { Content } from "./flow-token.ts";
 import type { FlowTask } from "./graph/flow-items.ts";
 import type { FlowNode, FlowPlan } from "./graph/flow-plan.ts";
 import type { Target } from "./send-nodes.ts";
-import { traced } from "./traced.ts";
+import { aroundAdd } from "./around-add.ts";
 
 /** What a flow needs of a queue. */
 export interface FlowQueue {
@@ -25,7 +25,7 @@ export interface FlowQueue {
   readonly values: Values;
   readonly defaults: TaskDefaults;
   readonly schema: Parameters<typeof checkAndEncode>[0];
-  readonly tracing?: AddTraces | undefined;
+  readonly addHooks?: AddHooks | undefined;
 }
 
 /** Options of a task in a flow. Its id derives from that of the flow. `at` has an error of its own. */
@@ -93,8 +93,8 @@ export async function shardsOf(
   return shards;
 }
 
-/** Adds the tasks of nodes, as {@link traced} does. */
-export function tracedAdd<Q, R extends object>(
+/** Adds the tasks of nodes, as {@link aroundAdd} does. */
+export function hookedAdd<Q, R extends object>(
   nodes: readonly FlowNode<Q>[],
   queues: readonly (FlowQueue | undefined)[],
   add: (addHeaders?: AddHeaders) => Promise<R>,
@@ -102,7 +102,7 @@ export function tracedAdd<Q, R extends object>(
   const first = queues.find((queue) => queue !== undefined);
   const tasks = nodes.flatMap(({ task }) => task ?? []);
   const call = { queue: first?.store.queue.name ?? "", tasks, overHttp: false };
-  return traced(first?.tracing, call, add);
+  return aroundAdd(first?.addHooks, call, add);
 }
 
 /** Runs calls on the shards of queues. Runs them again if one of these has turned out to have others. */

@@ -13,7 +13,7 @@ export type { After, EdgeOn, FlowItem, FlowTask, InnerFlow } from "./graph/flow-
 export type { BatchCallbacks, BatchTask } from "./graph/plan-batch.ts";
 export { MAX_FLOW_TASKS } from "./graph/flow-items.ts";
 export { flowsPart } from "./sweep-part.ts";
-export { traced } from "./traced.ts";
+export { aroundAdd } from "./around-add.ts";
 export type { Before, FlowNodeReport, FlowReport, FlowState } from "./types.ts";
 export { cancelWholeFlow, type FlowCancelled, type FlowRedriven, redriveWholeFlow } from "./operate-flow.ts";
 export { reportFlow } from "./report-flow.ts";

@@ -9,7 +9,7 @@ export function tracingBy(spans: Spans, guard: Guard): Tracing {
   const tracing: Tracing = {
     traceCalls(queue, overHttp) {
       traceEnqueues(queue, overHttp, spans);
-      Object.assign(queue, { tracing });
+      Object.assign(queue, { addHooks: tracing });
       if ("dequeue" in queue) traceLeases(queue, spans);
     },
     continuing: (headers) => tracingBy(spans.continuing(headers), guard),

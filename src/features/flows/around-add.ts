@@ -1,4 +1,4 @@
-import type { AddHeaders, AddTraces } from "../../kernel/hooks.ts";
+import type { AddHeaders, AddHooks } from "../../kernel/hooks.ts";
 
 /** What a call has added; nothing if it was refused. */
 interface Added {
@@ -10,14 +10,14 @@ interface Added {
  * Traces a call that adds tasks of a flow: as one enqueue, of the queue of the first task, whose context all of them get.
  * @param add adds them, with these headers. @default none
  */
-export async function traced<R extends object>(
-  tracing: AddTraces | undefined,
-  call: Parameters<AddTraces["adding"]>[0],
+export async function aroundAdd<R extends object>(
+  hooks: AddHooks | undefined,
+  call: Parameters<AddHooks["adding"]>[0],
   add: (addHeaders?: AddHeaders) => Promise<R>,
 ): Promise<R> {
-  if (!tracing) return add();
+  if (!hooks) return add();
   let added: R | undefined;
-  await tracing.adding(call, async (addHeaders) => {
+  await hooks.adding(call, async (addHeaders) => {
     added = await add(addHeaders);
     const { created = false, tasks = {} } = added as Added;
     return Object.values(tasks).map((id) => ({ id, created }));
