@@ -193,6 +193,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DI}${$KV}${$KX}${$LB}return LB(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "0d6097171092e1f6cc9271ac160180e84660c5ae",
-  keyLockingSha1: "259ad43c4b56b20af4c4024625f8aa24fe430557",
+  sha1: "edd77c6fd37a3cff6dc6ea4100a712ac85648118",
+  keyLockingSha1: "2688efd241833a8610f280daeef583b8886d70a0",
 };

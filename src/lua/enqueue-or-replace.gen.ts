@@ -135,6 +135,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LE}return LE(q,v,0)or LA(q,j,'created',l,s.due)
 `;
   },
-  sha1: "3c8f45d7f3f0c3d595ffbdc541564bc1acdc9638",
-  keyLockingSha1: "f2aa2f2ab8975bffdcb243f1ad3ddda220a88e96",
+  sha1: "46ac660590172495f6264192d4b49a212a9344ca",
+  keyLockingSha1: "98ae6e5cb3f43972852d91c46ed9e042e8cc0ea0",
 };

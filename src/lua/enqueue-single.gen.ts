@@ -170,6 +170,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "05c5762c923254a29453f69bb71601d9960a5b1f",
-  keyLockingSha1: "f109f2c63373b6b34aef651a1feec0a4435e57d4",
+  sha1: "36728b7d782af4af27db4da8d56946717b61263e",
+  keyLockingSha1: "0bb896ed6d9d303d7b00f096e5f8b2e29c456edd",
 };

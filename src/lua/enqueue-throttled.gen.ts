@@ -139,6 +139,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "8f47e065bb340f86d2af433760d5ae8949333c6a",
-  keyLockingSha1: "a8476acfdffd61b5c50de42a09fd3b09ec6ecf20",
+  sha1: "ab379301943343ed276716a899a8652786babdce",
+  keyLockingSha1: "dd16e810613235d22f1433133abf480849b32181",
 };
