@@ -86,6 +86,7 @@ import { $GM_ } from "./parts/parse-with-later.gen.ts";
 import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
 import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
 import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
+import { $LJ } from "./parts/replace-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -123,17 +124,11 @@ return y
 elseif not x or x.has_begun then
 ${$DI}${$KV}${$KX}${$LB}return LB(q,j,'d',l,0,t)
 end
-local z=x.due>t
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(q,x,LI(x,s.fixed),s.due)
-local aa,ab=q.plan,z and s.due<=t and 1 or 0
-${$DW}${$DX}${$DY}if DY(aa.settings,p,q.stored,ab)then
-return{'full'}
-end
-${$DI}${$KV}${$KX}${$LB}return LB(q,j,'r',l,s.due,t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KV}${$KX}${$LB}${$LG}${$LH}${$LI}${$LJ}return LJ(q,x)or LB(q,j,'r',l,s.due,t)
 end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LE}return LE(q,v,0)or LA(q,j,'created',l,s.due)
 `;
   },
-  sha1: "899bce9bb802eede7e58919110181f189869cfff",
-  keyLockingSha1: "ed53dc54a05d5986d40e24594caf2099e469eda2",
+  sha1: "11dd87e731adf468827678a20b61f0c72e616712",
+  keyLockingSha1: "caad931d917db7cbb52a348a8121032d2bcba0a9",
 };

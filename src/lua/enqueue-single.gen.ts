@@ -87,8 +87,9 @@ import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
 import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
 import { $LC } from "./parts/leave-to-owner.gen.ts";
 import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
+import { $LJ } from "./parts/replace-task.gen.ts";
 
-const $LJ = `local function LJ(a,b)
+const $LK = `local function LK(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=GC.working then
 LG(a,b)
@@ -145,8 +146,8 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(v,ad,LI(ad,x.fixed),x.due)
-${$DI}${$KV}${$KX}${$LB}return LB(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KV}${$KX}${$LB}${$LG}${$LH}${$LI}${$LJ}return LJ(v,ad)
+or LB(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
@@ -157,7 +158,7 @@ elseif ad and r=='cancel'then
 if ad.task.state==GC.waiting and ad.due<=z then
 af=1
 end
-${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LG}${$LJ}LJ(v,ad)
+${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LG}${$LK}LK(v,ad)
 end
 if k=='?'then
 ${$LC}return LC(v)
@@ -169,6 +170,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "ac66ed1f2f63918338e909e2a2c555140163610b",
-  keyLockingSha1: "a919cd422843d4695c51c49b610c846c676f03d0",
+  sha1: "562cc90fcb3f6655cbeb4c00a5dd1ec2caae4ec9",
+  keyLockingSha1: "1f1365d33dc4a558d9bdbe885e180fbc4204542d",
 };

@@ -127,7 +127,7 @@ ae=ag
 end
 local ak,al,am=DS(ac,ad,ae,1)
 x.rate,x.used=ac,am
-x.last_at=AI(ae)
+x.last_at=ae>y and AI(ae)or nil
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
@@ -138,6 +138,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "ff0d0bd2872d5c00b996f249e1306a3332cfacdc",
-  keyLockingSha1: "c854a1b12cc386d3fb4bf62aed85136055acfb6c",
+  sha1: "9ed7ee87c7f0dc9ff73c6edbdb65866c4cad25cf",
+  keyLockingSha1: "91ab5d1c8ac0f7247b07353ef853e12783359f70",
 };
