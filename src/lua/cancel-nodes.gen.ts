@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $FQ } from "./parts/read-settings.gen.ts";
@@ -156,6 +157,6 @@ end
 return r
 `;
   },
-  sha1: "983c4b056fa4557472381d98ec107a898679aaad",
-  keyLockingSha1: "564f2209bc23aca4c7f79bf26a6e7c34ada03b2f",
+  sha1: "90f1d6d7f474b46f7deacd55b8a7970cf798b49c",
+  keyLockingSha1: "410ce99ff872cba78acedbc4e5b5a1466d69a266",
 };

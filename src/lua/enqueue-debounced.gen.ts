@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -200,6 +201,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "27b1f452a1544c01440b3e55e33a27f41af1ca3e",
-  keyLockingSha1: "81853e77d9a7b1ed66c0d31f5347883a036da9ef",
+  sha1: "44114f503a054c6b02aca477f6c0fabbbdc95f0e",
+  keyLockingSha1: "45de5b3f309c65ccfdd34f437cb62b60d339b7c7",
 };

@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $FQ } from "./parts/read-settings.gen.ts";
@@ -125,6 +126,6 @@ and JU(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "a3c121f17e0e440123d9c5e7385551d8a4cb17a8",
-  keyLockingSha1: "da1f5c653277fbf5a90e54519e28fc8df249554d",
+  sha1: "1280292500defd3a04bac3c1b304b45ed5c59dad",
+  keyLockingSha1: "4500e9783a2fb43125fa20d7ff52dcc4ec8476af",
 };

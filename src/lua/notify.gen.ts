@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $FQ } from "./parts/read-settings.gen.ts";
@@ -110,6 +111,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KS.outbox)}
 `;
   },
-  sha1: "93b44d88b61d27f85d23ecd19694070d2321d830",
-  keyLockingSha1: "d421b3789f46a92d0682f23b0390d2853353947f",
+  sha1: "d5026870a175770b8b682e9f43d0ac4e970b2051",
+  keyLockingSha1: "04c4272cc131cb776782508992434b00495db077",
 };

@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $I, $KR } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
@@ -12,6 +12,7 @@ import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $R, $FR, $S } from "./parts/place-after.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
@@ -241,6 +242,6 @@ end
 return aa or v
 `;
   },
-  sha1: "ebcb64449444119782b44f7db92f0dfdd6860489",
-  keyLockingSha1: "212dbb0dc1d069b8cd6dd0ed62a584f62225ed7a",
+  sha1: "51b80abbb4939569008eb008acbed1457f31f12f",
+  keyLockingSha1: "641e4485511dde7fac26f09e2a1350c42f168e62",
 };

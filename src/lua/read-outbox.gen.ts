@@ -2,11 +2,12 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
 import { $AN } from "./parts/add.gen.ts";
@@ -75,6 +76,6 @@ end
 return g
 `;
   },
-  sha1: "691279881f6fdf96c3be634adb3409ae77429149",
-  keyLockingSha1: "63cb1293003f51e42bf219478de805de186e6926",
+  sha1: "194f610a0a69df3894e3b94d9c016f58e43e0bb2",
+  keyLockingSha1: "21e1103e10233618406a27985a7110cb1647af41",
 };

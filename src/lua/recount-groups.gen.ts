@@ -3,13 +3,14 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -153,6 +154,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "72b891c31a9ec1393b92df4e45e46dad4b0821d6",
-  keyLockingSha1: "3da9396882becd02ba8f66ac17779e1f418bee20",
+  sha1: "acb715912f02e93027e25020fac219dc0bdbcf19",
+  keyLockingSha1: "66d60635ccd6b69f80494538b8b4c945f0e8b3c0",
 };

@@ -4,13 +4,14 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $R, $FR, $S } from "./parts/place-after.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
@@ -194,6 +195,6 @@ end
 return am
 `;
   },
-  sha1: "5d3e58c66503f3a5fac8b79d76c8a898157707cc",
-  keyLockingSha1: "0e6319b2488c0ac26c6045c84debf3a79a66361f",
+  sha1: "7d26a1a69d57438ad1a44d2446e1423c6fc64ab6",
+  keyLockingSha1: "462b7d7944038203567c5f998c8706676f2e8681",
 };

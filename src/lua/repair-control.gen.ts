@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
@@ -135,6 +136,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "7c080b7bf50fa56fa525bda22436e5a687cd70f2",
-  keyLockingSha1: "1f49b9d9470878ebdcfc947cd72740515c893d04",
+  sha1: "3ff559ea4abfb578a9a6b37083ee72cde5fa2776",
+  keyLockingSha1: "8aa39d8e69f752dddad504b08b1b35ad8886dce1",
 };

@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -105,6 +106,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local q=p and JU(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "5f7c31e8951a0540b446b3bc4d4605ae356202d4",
-  keyLockingSha1: "e9a3288f4d6e84d4b3d2aa7773bc52306a3b5d56",
+  sha1: "0bb67495b0b8e9259c10d64258108401c9e7cc42",
+  keyLockingSha1: "d22a9e210020f12de4fdca80e2b9dba9c844ca80",
 };

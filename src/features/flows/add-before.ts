@@ -1,6 +1,7 @@
 /** Adds tasks in front of one that waits for a working task. */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { commandCall, run } from "../../kernel/call.ts";
+import type { AddHeaders } from "../../kernel/hooks.ts";
 import { edgesText, layoutFields, readPlans } from "../../kernel/linked/flow-layout.ts";
 import {
   flowOf,
@@ -12,7 +13,6 @@ import {
 import { addBeforeScript } from "../../kernel/linked/link-scripts.ts";
 import type { NodeItem } from "../../kernel/linked/node-pieces.ts";
 import { shardNamed } from "../../kernel/linked/outbox.ts";
-import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";
@@ -27,11 +27,12 @@ import {
   queuesOf,
   shardsOf,
   targetsOf,
+  hookedAdd,
   wakeAll,
   type FlowQueue,
   overAll,
 } from "./flow-tasks.ts";
-import { ADDED_ROOT, frontOf, refOf } from "./front-of.ts";
+import { ADDED_ROOT, addedRoot, frontOf, refOf } from "./front-of.ts";
 import type { FlowItem } from "./graph/flow-items.ts";
 import type { FlowPlan } from "./graph/flow-plan.ts";
 import { planFlow } from "./graph/plan-flow.ts";
@@ -64,7 +65,9 @@ export async function addBefore<Q>(
   const plan = planFlow(items);
   const queues = queuesOf(plan.nodes, queueOf, task.store.queue);
   const stores = [task.store, ...queues.flatMap((queue) => queue?.store ?? [])];
-  return overAll(stores, () => addOnce(task, ref, plan, queues, signal), { signal });
+  return hookedAdd(plan.nodes, queues, (addHeaders) =>
+    overAll(stores, () => addOnce(task, ref, plan, queues, { signal, addHeaders }), { signal }),
+  );
 }
 
 async function addOnce<Q>(
@@ -72,14 +75,14 @@ async function addOnce<Q>(
   ref: string,
   { nodes, edges }: FlowPlan<Q>,
   queues: readonly (FlowQueue | undefined)[],
-  signal: AbortSignal | undefined,
+  { signal, addHeaders }: { signal: AbortSignal | undefined; addHeaders: AddHeaders | undefined },
 ): Promise<AddedBefore> {
   const { id, lease, token: ofLease, place } = readReceipt(task.receipt, "receipt");
   const shard = task.store.shard(place);
   const flow = flowOf(id);
   const number = id.slice(0, id.indexOf("{"));
   if (!queues.some((queue) => queue)) throw invalidArgument("tasks", "must have at least one task");
-  const recordsOf = await checkTasks(nodes, queues);
+  const recordsOf = await checkTasks(nodes, queues, addHeaders);
   const known = await readWorking(shard, id, `${lease},${ofLease}`, signal);
   if (!known) return { ok: false, code: "lease_lost" };
   if (!flow.includes("@")) throw invalidArgument("ref", `names ${ref}, but the task is of no flow`);
@@ -89,10 +92,8 @@ async function addOnce<Q>(
   const front = frontOf(plans, flow, number, ref);
   const from = shardNamed(link, front.shard);
 
-  const refs = nodes.map((node) => node.ref);
   const own = refOf(plans, number);
-  const name = await derivedName("before", id, front.number, JSON.stringify(refs));
-  const root = `g${name.slice(0, ADDED_ROOT - 1)}`;
+  const root = await addedRoot(id, ref, { nodes, edges });
   const added = nodes.map((node) => ({ ...node, ref: `${own}/${node.ref}` }));
   const others = new Set([...plans].flatMap(([other, plan]) => (other === root ? [] : plan.refs)));
   const again = added.find((node) => others.has(node.ref));
@@ -102,7 +103,7 @@ async function addOnce<Q>(
   const places = queues.map((queue) => (queue ? (shards.get(queue) as Shard).name : front.shard));
   const numberFor = (node: number) => root + String(node);
   const records = await recordsOf((node) => nodeId(flow, numberFor(node)), []);
-  await checkGroups(nodes, queues, shards, { signal });
+  await checkGroups(nodes, queues, shards, undefined, { signal });
   const token = newToken();
   const plan = { nodes: added, edges };
   const { cancelsAt } = known;

@@ -26,8 +26,8 @@ interface Made extends Partial<FlowQueue> {
  */
 export function flowQueue(queue: QueueOfFlow, path: string): FlowQueue {
   const given = queue as unknown as Made | null | undefined;
-  const { store, values, defaults, schema } = given?.producer ?? given ?? {};
+  const { store, values, defaults, schema, addHooks } = given?.producer ?? given ?? {};
   if (!store || !values || !defaults)
     throw invalidArgument(path, "must be a Queue, a Producer, or a queue that defineQueue made");
-  return { store, values, defaults, schema };
+  return { store, values, defaults, schema, addHooks };
 }

@@ -35,7 +35,9 @@ CT(a,f)
 for k,l in ipairs(g)do
 local m,n,o=l.id,l.task,l.edges
 FL(a,'HSET tasks',m,l.fixed)
+if not n.node_kind then
 CA(a,'enqueued',m)
+end
 local p=tonumber(GH(l.fixed).flow_delay or 0)
 n.flow_delay=p>0 and AI(p)or nil
 if o~=''then

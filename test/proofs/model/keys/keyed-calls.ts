@@ -15,7 +15,7 @@ export const KEYED_CALLS = {
   enqueueKeyed: ({ queue, waking }: Client, { task, by, key, waker }: Of<"enqueueKeyed">) => {
     const { payload, ...options } = task;
     const given = { ...options, ...by, idempotencyKey: key };
-    return withDebounce(waker ? waking : queue).enqueue(payload as never, given);
+    return withDebounce(waker ? waking : queue).enqueue(payload, given);
   },
   forgetKey: ({ queue }: Client, { name, key }: Of<"forgetKey">) =>
     withDebounce(queue).forgetKey(name, { idempotencyKey: key }),
