@@ -269,6 +269,9 @@ local flows = (function()
         local was = string.sub(node.task.edges, place, place)
         local now = AFTER[one.outcome][was]
         if now then
+          if one.outcome == 'open' then
+            node.task.cancelled = nil
+          end
           count[was] = count[was] - 1
           count[now] = (count[now] or 0) + 1
           if now == 'f' or (is_join and now == 'x') then

@@ -139,6 +139,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "a08f56ede65d44db98c6a4e1d9fe2711d011b6e7",
-  keyLockingSha1: "3811e2c6bf82be39771ade3d7336e191747e67d3",
+  sha1: "c2cacf306da848bbc7c0cf1679adce1968de1f0b",
+  keyLockingSha1: "407241a5019c81d817878a6ae8c2909cdd757047",
 };

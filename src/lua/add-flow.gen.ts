@@ -117,6 +117,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "3727c69cb0de6b7d96f838c7447539c7a1edcdd6",
-  keyLockingSha1: "a681c769eeaec60175e9c3e4e5f1874faa113734",
+  sha1: "b5c575211f672936fa71ec689b51594c627a08ab",
+  keyLockingSha1: "ff484ba225c60de317592d64bc2887198add965e",
 };

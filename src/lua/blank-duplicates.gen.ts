@@ -150,6 +150,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "9adcbbdb3f8d4ad744d65d37523479e41400358b",
-  keyLockingSha1: "d541f4f792b398fd639e2e496fae530d1bd8d465",
+  sha1: "a1238149ad7100c3a3a3cf1944a25898826ef91c",
+  keyLockingSha1: "cc2476752d6f4d2926cc4ff5f931917726b53ef6",
 };

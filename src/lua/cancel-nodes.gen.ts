@@ -157,6 +157,6 @@ end
 return r
 `;
   },
-  sha1: "90f1d6d7f474b46f7deacd55b8a7970cf798b49c",
-  keyLockingSha1: "410ce99ff872cba78acedbc4e5b5a1466d69a266",
+  sha1: "f6f5da66ec096dfda56c98656ef60007cfd39d84",
+  keyLockingSha1: "33657eec8f27ddc29cae9aebfb0dd1f8f35056c4",
 };

@@ -201,6 +201,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "44114f503a054c6b02aca477f6c0fabbbdc95f0e",
-  keyLockingSha1: "45de5b3f309c65ccfdd34f437cb62b60d339b7c7",
+  sha1: "344f933ab7d72f38bedee9fe7ecb11e28fe379d8",
+  keyLockingSha1: "e2cfd4305ab56796db34b4e9b949b50d3f7c42b7",
 };

@@ -130,6 +130,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LE}return LE(q,v,0)or LA(q,j,'created',l,s.due)
 `;
   },
-  sha1: "5b36bda42709d2fd2360cbbb7e8d82a4cfefc8e5",
-  keyLockingSha1: "9c4d59914945609a5053ad375a0759a687a420c4",
+  sha1: "64c48727b8c098135d57884a87567596a8b31897",
+  keyLockingSha1: "51ca69edc75064b23602b02c4038ce48bc5f8613",
 };

@@ -171,6 +171,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "88d92a5ed5f40c0d48b0d626dc0297dff3778baf",
-  keyLockingSha1: "4fb64d7be8b2874e23abf18a87aed96f784bd1e8",
+  sha1: "4ce3001c43463df6288e68e6738c36aaa4bfe8b8",
+  keyLockingSha1: "25bf5da3b740e3bddf5bc0f277a3c72c220ed23a",
 };

@@ -139,6 +139,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "4ab233304ca0c24e002414a78cc80ab734156394",
-  keyLockingSha1: "b7fc7db790b0756818ec1950d2d646e8a797ad13",
+  sha1: "4bb1ef599252cd25a8a0f5b20a10d96115d5e439",
+  keyLockingSha1: "72f644a48682eb69b1a4ab070497602988293fd9",
 };

@@ -145,6 +145,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "dc3b68b0002d415bfaceb758ccf493fef3fe1a14",
-  keyLockingSha1: "76f54b09f00e8e0b617517751a0fcf916d72fcf8",
+  sha1: "275d546a0830c003c0c8acf37ca375b6d0400b1d",
+  keyLockingSha1: "a24b1e5d94943bb98b73043b35855183bb829838",
 };

@@ -126,6 +126,6 @@ and JU(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "1280292500defd3a04bac3c1b304b45ed5c59dad",
-  keyLockingSha1: "4500e9783a2fb43125fa20d7ff52dcc4ec8476af",
+  sha1: "7976d264a4f6fe3487b2539bb813045d096221ac",
+  keyLockingSha1: "522839d8441ea3e02faf69bc48b0cde4c549b203",
 };

@@ -111,6 +111,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KS.outbox)}
 `;
   },
-  sha1: "d5026870a175770b8b682e9f43d0ac4e970b2051",
-  keyLockingSha1: "04c4272cc131cb776782508992434b00495db077",
+  sha1: "fe2440910f63a58d8f640e61c8f8c4dd8d8cfa8d",
+  keyLockingSha1: "7fd5051d0aa9e0c4794c8fab2742d64a1b152411",
 };

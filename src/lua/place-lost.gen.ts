@@ -164,6 +164,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "a3360f54b4ed9a2538b6e83c888402752f35ec9a",
-  keyLockingSha1: "a878d35d1312036fc5adae50d7819e42a5ee1be8",
+  sha1: "9e30a06ac808bddb36e78f87602d0504774b9964",
+  keyLockingSha1: "5a6197e183abaad2c8ce40e6e26e882d1932ef60",
 };

@@ -242,6 +242,6 @@ end
 return aa or v
 `;
   },
-  sha1: "51b80abbb4939569008eb008acbed1457f31f12f",
-  keyLockingSha1: "641e4485511dde7fac26f09e2a1350c42f168e62",
+  sha1: "a7d11d8203048e9eb70621505216c9b11d789de8",
+  keyLockingSha1: "839f5e53c68f21f877b0c1b038b4791841ba567a",
 };

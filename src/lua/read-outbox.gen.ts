@@ -76,6 +76,6 @@ end
 return g
 `;
   },
-  sha1: "194f610a0a69df3894e3b94d9c016f58e43e0bb2",
-  keyLockingSha1: "21e1103e10233618406a27985a7110cb1647af41",
+  sha1: "da7f8a04916c2fb9b4ce74d84d5676d0567a4be3",
+  keyLockingSha1: "c78d5e56c2dcbdf8a93a8e5959518836c9abe20f",
 };

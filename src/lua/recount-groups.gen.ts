@@ -154,6 +154,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "acb715912f02e93027e25020fac219dc0bdbcf19",
-  keyLockingSha1: "66d60635ccd6b69f80494538b8b4c945f0e8b3c0",
+  sha1: "f0170a83f02d67ed3b95842d2c63bf962ba16386",
+  keyLockingSha1: "4d8cee3e7e0e677d390ad044b31cfabfe3f10a0c",
 };

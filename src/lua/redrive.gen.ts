@@ -195,6 +195,6 @@ end
 return am
 `;
   },
-  sha1: "7d26a1a69d57438ad1a44d2446e1423c6fc64ab6",
-  keyLockingSha1: "462b7d7944038203567c5f998c8706676f2e8681",
+  sha1: "080765806e0d4e368102982b69bd6ee35d3d906d",
+  keyLockingSha1: "ce98969b08fdeca5c419759dc928ed17cf22df65",
 };

@@ -100,6 +100,6 @@ ${$DA}${$AL}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$
 ${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}return FU(j)or{'removed'}
 `;
   },
-  sha1: "a212ebbfd399e5cbc690181381ce649aa6e9d328",
-  keyLockingSha1: "f9a1d199a4bd754ac69ba3d64b6b38dd4ba73cb7",
+  sha1: "750093555face347cbfa77fa11d0c7a349406ec0",
+  keyLockingSha1: "8fa3e1066f3f0584e78e59500b10d6d45a56c56b",
 };

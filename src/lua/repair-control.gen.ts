@@ -136,6 +136,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "3ff559ea4abfb578a9a6b37083ee72cde5fa2776",
-  keyLockingSha1: "8aa39d8e69f752dddad504b08b1b35ad8886dce1",
+  sha1: "663ab044419f53732a42bbf1bbac095edd9309ac",
+  keyLockingSha1: "a25c4cffedc4c1e314070b766287b8bc62579bb9",
 };

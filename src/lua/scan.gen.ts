@@ -212,6 +212,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "6fc6c59c174ba957443e26a33ab6bd74dcdd1630",
-  keyLockingSha1: "e13a6178d0b367bb18c0a208183f48713384c3e3",
+  sha1: "70e4b5234422ec9a977b430b00031813a5262182",
+  keyLockingSha1: "fd686bf082d4c0016eccc23bc2f6165ce87f74d3",
 };

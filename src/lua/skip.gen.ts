@@ -106,6 +106,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local q=p and JU(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "0bb67495b0b8e9259c10d64258108401c9e7cc42",
-  keyLockingSha1: "d22a9e210020f12de4fdca80e2b9dba9c844ca80",
+  sha1: "ff2edd12afa1656310953691518b5d8d33e98214",
+  keyLockingSha1: "1cee3e03b22fc2b5bce8baae401611ff34ba438f",
 };

@@ -33,10 +33,13 @@ import {
   overAll,
 } from "./flow-tasks.ts";
 import { ADDED_ROOT, addedRoot, frontOf, refOf } from "./front-of.ts";
-import type { FlowItem } from "./graph/flow-items.ts";
+import { type FlowItem, MAX_FLOW_TASKS } from "./graph/flow-items.ts";
 import type { FlowPlan } from "./graph/flow-plan.ts";
 import { planFlow } from "./graph/plan-flow.ts";
 import { sendNodes } from "./send-nodes.ts";
+
+/** Most characters of a ref, with those of the tasks that added it. */
+const MAX_ADDED_REF = 1_000;
 
 /**
  * What `addBefore` has done. `lease_lost`: the task is not the caller's any more. `not_blocked`: what should wait is
@@ -96,6 +99,16 @@ async function addOnce<Q>(
   const root = await addedRoot(id, ref, { nodes, edges });
   const added = nodes.map((node) => ({ ...node, ref: `${own}/${node.ref}` }));
   const others = new Set([...plans].flatMap(([other, plan]) => (other === root ? [] : plan.refs)));
+  const tooLong = added.find((node) => node.ref.length > MAX_ADDED_REF);
+  if (tooLong) {
+    const how = `with those of the tasks that added it, as in ${tooLong.ref.slice(0, 60)}…, it may have ${MAX_ADDED_REF} characters`;
+    throw invalidArgument(`${tooLong.path}.ref`, `is too long; ${how}`);
+  }
+  if (others.size + added.filter(({ kind }) => kind !== "gate").length > MAX_FLOW_TASKS)
+    throw invalidArgument(
+      "tasks",
+      `has too many tasks; a flow has at most ${MAX_FLOW_TASKS}, with those added later`,
+    );
   const again = added.find((node) => others.has(node.ref));
   if (again) throw invalidArgument(again.path, `must have a new ref; the flow has ${again.ref} already`);
 

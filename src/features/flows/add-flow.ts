@@ -2,7 +2,7 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { commandCall, runAll } from "../../kernel/call.ts";
 import { layoutFields } from "../../kernel/linked/flow-layout.ts";
-import { layoutField, nodeId, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
+import { layoutField, MAX_FLOW_ID, nodeId, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
 import type { AddHeaders } from "../../kernel/hooks.ts";
 import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
 import type { NodeItem } from "../../kernel/linked/node-pieces.ts";
@@ -33,7 +33,10 @@ import { planFlow } from "./graph/plan-flow.ts";
 import { sendNodes } from "./send-nodes.ts";
 
 export interface FlowOptions extends RequestOptions {
-  /** The name of the flow: another call with it adds nothing. @default a new one */
+  /**
+   * The name of the flow: another call with it adds nothing. `<name>@<queue of the first task>` has at most 110 characters.
+   * @default a new one
+   */
   readonly id?: string | undefined;
   /**
    * `"cancel"`: once a task has failed, all that has not ended is cancelled, after what waits for its completion has been
@@ -99,6 +102,13 @@ async function addOnce<Q>(
   const homeQueue = first.store.queue;
   const derived = key === undefined ? newTaskId() : await derivedName("flow", homeQueue.name, key);
   const flow = `${id ?? derived}@${homeQueue.name}`;
+  if (flow.length > MAX_FLOW_ID) {
+    const path = id === undefined ? `${nodes.find(({ task }) => task)?.path}.queue` : "id";
+    throw invalidArgument(
+      path,
+      `makes the id of the flow too long; ${flow} may have ${MAX_FLOW_ID} characters`,
+    );
+  }
   const shards = await shardsOf(queues, flow, { signal });
   if (id !== undefined || key !== undefined)
     shards.set(first, await homeNow(first.store, shards.get(first) as Shard, flow, { signal }));

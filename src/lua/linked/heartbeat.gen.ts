@@ -41,6 +41,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GB_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GE_}${$GF_}${$GK_}${source.slice(3140, 4445)}${$DH}${$DA}${$DJ}${$DM}${$AG}${source.slice(4445, 4504)}${$CA}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${source.slice(4504, 5143)}${$CV}${$CW}${$CX}${$Y}${source.slice(5143, 5525)}${$CH}${source.slice(5525, 7781)}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${source.slice(7781, 10299)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}${source.slice(10299, 10419)}`;
   },
-  sha1: "a580c37d3b25eda07d17b6871151bc382a9c9e78",
-  keyLockingSha1: "d7cea0210b340ee5e09f7861c59dc5d4bb0b5873",
+  sha1: "fe1bab57d74efd94c662a37e51efc4f6e256a1eb",
+  keyLockingSha1: "4399f0aaa766ea352dd9db36c61501691e3fc4c5",
 };

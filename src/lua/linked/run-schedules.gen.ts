@@ -32,6 +32,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1974)}${$FQ_}${$GB_}${source.slice(1974, 6415)}${$CH}${source.slice(6415, 8204)}${$KF}${$KG}${$CT_}${$Y_}${$GD_}${$GF_}${$GH_}${source.slice(8204, 12677)}${$AF_}${source.slice(12677, 13375)}${$GC}${$GE}${$GK}${$AG}${$GN}${$GO}${$GP}${source.slice(13375, 13612)}${$FY}${$GQ}${$GR}${$CC}${source.slice(13612, 14779)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$HK_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${source.slice(14779, 14827)}`;
   },
-  sha1: "2157ad92f43ecf14320af60ad7698db2dcd6d384",
-  keyLockingSha1: "cba99f71239e8125a5c063b13e689e37ec28ee55",
+  sha1: "e1805b3a8eed3bfe826e46baf6fc5026c470a6cb",
+  keyLockingSha1: "5f65fb9e485774442d508fb3571db4ed94c9c59d",
 };

@@ -215,6 +215,9 @@ local ak=tonumber(aa)+aj.edge
 local al=string.sub(w.task.edges,ak,ak)
 local am=g[aj.outcome][al]
 if am then
+if aj.outcome=='open'then
+w.task.cancelled=nil
+end
 ab[al]=ab[al]-1
 ab[am]=(ab[am]or 0)+1
 if am=='f'or(ae and am=='x')then

@@ -285,7 +285,9 @@ describe('with onFailure: "cancel"', () => {
     });
     expect(await flows.get(id)).toMatchObject({ isCancelled: true, onFailure: "cancel" });
     expect([await work("two"), await work()]).toEqual(["clean", "mail"]);
-    expect(await flows.get(id)).toMatchObject({ state: "rejected" });
+    expect(await flows.get(id)).toMatchObject({ state: "rejected", isCancelled: true });
+    expect(await flows.redrive(id)).toEqual({ ok: true, redriven: 1 });
+    expect(await flows.get(id)).toMatchObject({ state: "running", isCancelled: false });
   });
 
   test("a task that a user cancels cancels no other", async () => {
