@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $FQ } from "./parts/read-settings.gen.ts";
@@ -156,6 +157,6 @@ end
 return r
 `;
   },
-  sha1: "84eaa174649d71252dfa03ca0c975df82a6dc7a2",
-  keyLockingSha1: "d1bb16d49494fca434840ca35e41dd794c819d5b",
+  sha1: "f4dc666540ca0e5a1016d2da0ca38a83ef09cd31",
+  keyLockingSha1: "29c1e11a2e14d41e02c34998e53f269850ae619d",
 };

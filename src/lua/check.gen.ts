@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -319,6 +320,6 @@ end
 return{'valid',ae,al}
 `;
   },
-  sha1: "d137a1b3f0dc5a4572f722caeb2e51f0cd2ab0c9",
-  keyLockingSha1: "a3c08571ed0cb8751c0162744da1a823ca7360d7",
+  sha1: "088ddd96eef8f3bfee86a5df73597781ee414807",
+  keyLockingSha1: "9fe1fdf430e6a2878764c41e0f60045fd62a725f",
 };

@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -132,45 +133,51 @@ return ah
 elseif ag and ag.has_begun then
 ag=nil
 end
-${$GJ}local function ai()
-local aj,ak=ag.fixed,tonumber(ab.payloads or 0)
-local al,am=#GJ(aj),#GJ(aa.fixed)
-if string.sub(aj,al+1,al+1)~='j'or ak>=u then
+local function ai(aj)
+return tonumber(string.match(FZ(aj),';n=(%d+)')or 0)
+end
+local function aj(ak,al)
+local am=FZ(ak)
+local an=string.gsub(am,';n=%d+','')
+return string.sub(an,1,-2)..';n='..AI(al)..string.sub(ak,#am)
+end
+${$GJ}local function ak()
+local al,am=ag.fixed,ai(ag.fixed)
+local an,ao=#GJ(al),#GJ(aa.fixed)
+if string.sub(al,an+1,an+1)~='j'or am>=u then
 return nil,nil
-elseif ak==0 then
-aj=string.sub(aj,1,al+1)..'['..string.sub(aj,al+2)..']'
-ak=1
+elseif am==0 then
+al=string.sub(al,1,an+1)..'['..string.sub(al,an+2)..']'
+am=1
 end
-local an=string.sub(aj,1,-2)..','..string.sub(aa.fixed,am+3)
-if#an-al-1>v then
+local ap=string.sub(al,1,-2)..','..string.sub(aa.fixed,ao+3)
+if#ap-an-1>v then
 return nil,nil
 end
-return an,ak+1
+return aj(ap,am+1),am+1
 end
-local aj=s=='all'and 64000 or 2000
+local al=s=='all'and 64000 or 2000
 if ag then
-local ak=ag.due
-if ak>ac then
-ak=
+local am=ag.due
+if am>ac then
+am=
 math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
-ak=math.max(ak,ac)
+am=math.max(am,ac)
 end
 if s=='first'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,ag.fixed,ak)
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,ag.fixed,am)
+${$DI}${$KV}${$KX}${$LB}return LB(y,j,'d',ag.id,am,math.max(am,ac)+w,al)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
-ab.payloads=nil
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(y,ag,LI(ag,aa.fixed),ak)
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(y,ag,LI(ag,aa.fixed),am)
+${$DI}${$KV}${$KX}${$LB}return LB(y,j,'r',ag.id,am,math.max(am,ac)+w,al)
 end
-local al,am=ai()
-if al then
-ab.payloads=AI(am)
-ak=am<u and ak or ac
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,al,ak)
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+local an,ao=ak()
+if an then
+am=ao<u and am or ac
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,an,am)
+${$DI}${$KV}${$KX}${$LB}return LB(y,j,'a',ag.id,am,math.max(am,ac)+w,al)
 end
 ${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,ag.fixed,ac)
 end
@@ -184,14 +191,16 @@ end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LE}local ak=LE(y,ae,0)
-if ak then
-return ak
+if s=='all'then
+aa.fixed=aj(aa.fixed,1)
 end
-ab.payloads=s=='all'and'1'or nil
+${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LE}local am=LE(y,ae,0)
+if am then
+return am
+end
 ${$DI}${$KV}${$KX}${$LB}return LB(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "ddf480bce63160151f9cae928f3cacea7810c94e",
-  keyLockingSha1: "6013ea1d00fc877b9face87d789b290821d7bc4d",
+  sha1: "ee168437e491ab865dd927fbf02b6efed5723782",
+  keyLockingSha1: "5c6db0efb784057403e0967b4c5798b20288a181",
 };

@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -86,6 +87,7 @@ import { $GM_ } from "./parts/parse-with-later.gen.ts";
 import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
 import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
 import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
+import { $LJ } from "./parts/replace-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -123,17 +125,11 @@ return y
 elseif not x or x.has_begun then
 ${$DI}${$KV}${$KX}${$LB}return LB(q,j,'d',l,0,t)
 end
-local z=x.due>t
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(q,x,LI(x,s.fixed),s.due)
-local aa,ab=q.plan,z and s.due<=t and 1 or 0
-${$DW}${$DX}${$DY}if DY(aa.settings,p,q.stored,ab)then
-return{'full'}
-end
-${$DI}${$KV}${$KX}${$LB}return LB(q,j,'r',l,s.due,t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KV}${$KX}${$LB}${$LG}${$LH}${$LI}${$LJ}return LJ(q,x)or LB(q,j,'r',l,s.due,t)
 end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LE}return LE(q,v,0)or LA(q,j,'created',l,s.due)
 `;
   },
-  sha1: "11a949e21adaa4782045c5adaf15af76cc9e1e4a",
-  keyLockingSha1: "7752d0b1ed49437ad037f6bba5e9dcbceb3ae751",
+  sha1: "37cade4b861efa74eccab3529b6449df6d4c3a8e",
+  keyLockingSha1: "2d90e19695e85db86bcee94698855b4be07aac4b",
 };

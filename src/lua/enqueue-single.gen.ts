@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -87,8 +88,9 @@ import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
 import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
 import { $LC } from "./parts/leave-to-owner.gen.ts";
 import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
+import { $LJ } from "./parts/replace-task.gen.ts";
 
-const $LJ = `local function LJ(a,b)
+const $LK = `local function LK(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=GC.working then
 LG(a,b)
@@ -145,8 +147,8 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(v,ad,LI(ad,x.fixed),x.due)
-${$DI}${$KV}${$KX}${$LB}return LB(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KV}${$KX}${$LB}${$LG}${$LH}${$LI}${$LJ}return LJ(v,ad)
+or LB(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
@@ -157,7 +159,7 @@ elseif ad and r=='cancel'then
 if ad.task.state==GC.waiting and ad.due<=z then
 af=1
 end
-${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LG}${$LJ}LJ(v,ad)
+${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LG}${$LK}LK(v,ad)
 end
 if k=='?'then
 ${$LC}return LC(v)
@@ -169,6 +171,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "5a5887d53f240f752e257c390489750a9745eda2",
-  keyLockingSha1: "36b2ab82f2c44738b2a2d884b241a306760fc10c",
+  sha1: "10f7dd7c6a09178eb2647494f996ab0376ad5891",
+  keyLockingSha1: "87cf40b5b060772d814bd97b4d749e133576db5c",
 };

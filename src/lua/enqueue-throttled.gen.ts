@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -127,7 +128,7 @@ ae=ag
 end
 local ak,al,am=DS(ac,ad,ae,1)
 x.rate,x.used=ac,am
-x.last_at=AI(ae)
+x.last_at=ae>y and AI(ae)or nil
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
@@ -138,6 +139,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "17a4e99b411a6e9a80cd3951cec3bd3092c94615",
-  keyLockingSha1: "8c45abee1ec45687c6d054691378a55f6772176d",
+  sha1: "fa42f9dd105946533d033b417a1a80e058e9955d",
+  keyLockingSha1: "b19d0c0d926fb465bf30a25b6d08e2f6403d8112",
 };

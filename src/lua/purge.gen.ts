@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M, $H_ } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $I, $KR } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
@@ -12,6 +12,7 @@ import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $R, $FR, $S } from "./parts/place-after.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
@@ -241,6 +242,6 @@ end
 return aa or v
 `;
   },
-  sha1: "cda0b97352bde75318c3d58c0e51b8b37cfdf8f6",
-  keyLockingSha1: "8f2d3fa7ce2b1f1efcd9eb5a5572e35ec8799774",
+  sha1: "ab369352b81a8c3df5895b51236fae9046ddf183",
+  keyLockingSha1: "7d4bda464209d2dab3ea10a497322a5ace57f2e0",
 };

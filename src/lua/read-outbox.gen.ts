@@ -2,11 +2,12 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
 import { $AN } from "./parts/add.gen.ts";
@@ -76,6 +77,6 @@ end
 return g
 `;
   },
-  sha1: "8ba740236f8d60c15b8c7e3ef08108430f8493d4",
-  keyLockingSha1: "63279b33e380ed818976142c88d07d88ec09634f",
+  sha1: "1e1ac509d6b28dcb7711c11865ba06d229b5baa8",
+  keyLockingSha1: "4d89e36787194f635c39057a2eea7d40310d28b8",
 };

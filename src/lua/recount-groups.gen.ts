@@ -3,13 +3,14 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -153,6 +154,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "ce7a9752b7a2281a6f32f6beaacd64b28717a903",
-  keyLockingSha1: "28e2bf9142699919eb4c0b1d3c63c828f1609666",
+  sha1: "1dd5fe582c61d8679a793a023ed4d6fbdbb9cdd1",
+  keyLockingSha1: "dccba642e24ed50122eab0d6de484cf833d78ca1",
 };

@@ -4,13 +4,14 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M, $H_ } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $R, $FR, $S } from "./parts/place-after.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
@@ -194,6 +195,6 @@ end
 return am
 `;
   },
-  sha1: "13d63a397eb4d788aef100daa46f5850b94c69a3",
-  keyLockingSha1: "533de9e0975595a803f3231086fe345df12f6ffd",
+  sha1: "fb159e17b7a8f479e7073c8917a8a72e5b0cdf96",
+  keyLockingSha1: "aa7a92ea2003bf437fb21b0fd0732126932dc56e",
 };

@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
@@ -135,6 +136,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "67c5be0020f0cd23bf2a65f2783cf28c5f4fc4c6",
-  keyLockingSha1: "921a53e038561cc189af4b96db0f916537afa676",
+  sha1: "d816d97232e45ec11386cbffed4834c9a4a7f53a",
+  keyLockingSha1: "311db348f26b598f27503fc21564145c53dd5074",
 };

@@ -6,13 +6,14 @@ import {
   type LayoutNode,
   readLayout,
 } from "../../kernel/linked/flow-layout.ts";
-import { flowOf, layoutField, rootOf } from "../../kernel/linked/flow-names.ts";
+import { flowOf, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
 import { cancelNodesScript, type NodeStatus, notifyScript } from "../../kernel/linked/link-scripts.ts";
 import { emptyOutbox, type Link, shardNamed } from "../../kernel/linked/outbox.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { groupedBy, slicesOf } from "../../kernel/slices.ts";
 import type { PlainCommand, SendOptions } from "../../kernel/transport.ts";
 import type { DeepSweepPart, Findings } from "../../sweep/deep-part.ts";
+import { ADDED_ROOT } from "./front-of.ts";
 import { readStates } from "./report-flow.ts";
 
 /** Scores of blocked nodes in `delayed`, and of the outbox in `expiry`. */
@@ -140,6 +141,9 @@ async function notifyAgain(
   for (const name of new Set(again.values())) await emptyOutbox(link, name, options);
 }
 
+const joinBehind = (id: string, flow: string) =>
+  id.startsWith("g") ? nodeId(flow, id.slice(0, ADDED_ROOT)) : rootOf(flow);
+
 /** Cancels nodes whose flow is not known: nothing will release them. */
 async function repairHomeless(
   shard: Shard,
@@ -152,11 +156,11 @@ async function repairHomeless(
   const found = (await send(shard, command, options)) as readonly string[];
   for (const [flow, ids] of groupedBy(found, flowOf)) {
     if (own.has(flow)) continue;
-    const record = String((await send(shard, ["HGET", tasks, `.${ids[0]}`], options)) ?? "");
-    const followers = (/;B=([^;\n]*)/.exec(record)?.[1] ?? "").split(" ");
-    // The home is the last of an even number of texts. It is not among them in the home itself.
-    const home = followers.length % 2 === 0 ? (followers.at(-1) as string) : shard.name;
-    const at = shardNamed(shard.queue, home);
+    // The joins behind all nodes of this partition name the home.
+    const joins = new Set(ids.map((id) => joinBehind(id, flow)));
+    const records = (await send(shard, ["HMGET", tasks, ...joins], options)) as readonly (string | null)[];
+    const homes = records.flatMap((record) => /^[^\n]*;H=([^;\n]*)/.exec(record ?? "")?.[1] ?? []);
+    const at = shardNamed(shard.queue, homes[0] ?? shard.name);
     if ((await send(at, ["HEXISTS", at.keys.tasks, layoutField(flow)], options)) === 1) continue;
     for (const id of ids) findings.found("flow_broken", id);
     const calls = slicesOf(ids.toReversed(), PAGE).map((slice) => {

@@ -69,6 +69,12 @@ export const partitionsRepair: DeepSweepPart = {
     });
     return map && shardsOf(queue, rememberMap(queue, map)).map(({ name }) => name);
   },
+  async repair({ queue, isPart }, _checked, _findings, options) {
+    const map = isPart ? lastMap(queue) : undefined;
+    // Sweeps pass turns while there are former partitions. A group may also wait for one that is gone.
+    if (map?.former.length === 0)
+      await queue.transport.passTurns?.({ ...queue, ...options }, { ...map, former: map.owners });
+  },
 };
 
 /** The places of the maps of queues, and as many as the registry has noted. */
@@ -101,7 +107,13 @@ async function findMarked(
   if (queues.length === 0) return new Map();
   const found = await run(transport, mapsCall(queues), { signal });
   for (const queue of queues) {
-    if (found.get(queue.name) instanceof SluiceError || isKnownSplit(queue)) continue;
+    if (found.get(queue.name) instanceof SluiceError) continue;
+    const known = lastMap(queue);
+    if (isSplit(known)) {
+      // Another call may have read it meanwhile.
+      found.set(queue.name, known);
+      continue;
+    }
     try {
       const map = await markedMap({ ...queue, signal });
       if (map) found.set(queue.name, rememberMap(queue, map));

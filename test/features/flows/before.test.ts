@@ -1,4 +1,4 @@
-import { expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, test, vi } from "vitest";
 import { drain, Queue, type QueueOptions } from "../../../src/index.ts";
 import { type Before, flow, withFlows } from "../../../src/http/flows/index.ts";
 import { encrypting, KEYS } from "../../support/encrypting.ts";
@@ -29,6 +29,9 @@ test("a handler reads what became of the tasks that its task waited for", async 
     [2, { fetch: { state: "completed", result: { url: "x" } } }],
   ]);
   await drain(withFlows(mails!), async (task) => {
+    const requests = vi.spyOn(rig.transport, "send");
+    await task.before();
+    expect(requests, "one for each queue, its own too").toHaveBeenCalledTimes(3);
     expectTypeOf(task.before).returns.resolves.toEqualTypeOf<Readonly<Record<string, Before>>>();
     seen.push(await task.before());
   });
@@ -41,6 +44,25 @@ test("a handler reads what became of the tasks that its task waited for", async 
       error: expect.stringMatching(/^1\{\w+@fetches\}$/),
     },
   });
+});
+
+test("a task may have waited for more tasks than one call reads", async () => {
+  const rows = queueNamed("rows");
+  const refs = Array.from({ length: 2_001 }, (_, i) => `row-${i}`);
+  const tasks = refs.map((ref) => ({ ref, queue: rows, payload: ref }));
+  await flow([...tasks, { ref: "last", queue: rows, payload: "last", after: refs }]);
+  const queue = withFlows(rows);
+  for (let done = 0; done < refs.length;) {
+    const batch = await queue.dequeue({ max: 1_000 });
+    await queue.settle(
+      batch.map(({ receipt, payload: result }) => ({ receipt, outcome: "complete", result })),
+    );
+    done += batch.length;
+  }
+  const [last] = await queue.dequeue();
+  expect(await last?.before()).toEqual(
+    Object.fromEntries(refs.map((ref) => [ref, { state: "completed", result: ref }])),
+  );
 });
 
 test("a task of no flow has waited for none, and reads nothing", async () => {

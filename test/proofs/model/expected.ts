@@ -21,6 +21,7 @@ import {
 } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
 import { NAME, type Happened } from "./real.ts";
+import { KEYED_EXPECTED } from "./keys/keyed-calls.ts";
 import { pauseAt, pauseAtLeast } from "./pauses.ts";
 import { drafted, listed, occur, skippedBy, switched, type ModelSchedule } from "./schedules.ts";
 import { settle, type ModelSettlement } from "./settle.ts";
@@ -61,6 +62,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return added.tasks;
   },
   enqueueNew: (world, operation, happened, copy) => newlyAdded(world, operation, happened, copy),
+  ...KEYED_EXPECTED,
   dequeue: (world, pull, happened, copy) =>
     world.pulled(pull, happened.answer as readonly LeasedTask[], happened, { copy, afterSettle: false }),
   settle: (world, { key, items, pull }, happened, copy) => {
@@ -69,12 +71,14 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     const settled = settle(world.queue, world.now, items.map(settlementOf), key);
     const send = sendsSettled(world, copy);
     world.queue.deadLetters.push(...settled.flatMap(deadLetterOf));
-    if (!pull) {
+    // Those that pause the queue are settled by a request of their own. Only that one may come twice.
+    if (!pull || (pause > 0 && copy === "unheard")) {
       send();
       return settled;
     }
     const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
-    return { settled, tasks: world.pulled(pull, tasks, happened, { copy, afterSettle: true, send }) };
+    const pulling = { copy: pause > 0 ? "only" : copy, afterSettle: true, send } as const;
+    return { settled, tasks: world.pulled(pull, tasks, happened, pulling) };
   },
   cancel: (world, { id, lease }, _, copy) =>
     cancelled(world, id, copy, () => cancel(world.queue, world.now, id, lease)),

@@ -2,6 +2,7 @@
 import { controlFields, says, type QueueSpace } from "../../support/key-space.ts";
 import { nodeText } from "./flows/nodes.ts";
 import { realNodeText } from "./flows/places.ts";
+import { keyNoteOf, keyNotes } from "./keys/key.ts";
 import type { ModelState, ModelTask, QueueState } from "./state.ts";
 
 const LETTERS: Readonly<Record<ModelState, string>> = {
@@ -63,11 +64,12 @@ function realDetails(record: string, said: Readonly<Record<string, string>>) {
 /**
  * Control fields that remember calls, keys and failed workers. If they stay too long they fill the memory.
  */
-const NOTES = /^~(?:[rR]\d|[dfwFpx]:)/;
+const NOTES = /^~(?:[rR]\d|[dfwDTSIFpx]:)/;
 
 /** The content of the {@link NOTES}; of workers and flows only whether there is any. */
-function modelNotes({ slots, dedup, lost, workers, flows }: QueueState): Record<string, string> {
-  const notes: Record<string, string> = {};
+function modelNotes(queue: QueueState): Record<string, string> {
+  const { slots, dedup, lost, workers, flows } = queue;
+  const notes = keyNotes(queue);
   for (const [slot, { token, ids }] of slots) notes[`~${slot}`] = [token, ...ids].join(" ");
   for (const [key, { until, id }] of dedup) notes[`~d:${key}`] = `${until} ${id}`;
   for (const worker of lost.keys()) notes[`~f:${worker}`] = "";
@@ -78,7 +80,9 @@ function modelNotes({ slots, dedup, lost, workers, flows }: QueueState): Record<
 
 function realNotes(space: QueueSpace): Record<string, string> {
   const fields = Object.entries(controlFields(space, NOTES));
-  return Object.fromEntries(fields.map(([field, text]) => [field, /^~[fwFpx]/.test(field) ? "" : text]));
+  const noteOf = (field: string, text: string) =>
+    /^~[fwFpx]/.test(field) ? "" : /^~[DTSI]/.test(field) ? keyNoteOf(text) : text;
+  return Object.fromEntries(fields.map(([field, text]) => [field, noteOf(field, text)]));
 }
 
 /** A task that is forgotten may have no record, or a minimal one. */

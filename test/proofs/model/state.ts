@@ -6,6 +6,7 @@
 import type { QueueNodes } from "./flows/nodes.ts";
 import type { ModelNode } from "./flows/state.ts";
 import { type ModelPause, RUNNING } from "./pauses.ts";
+import type { ModelKey } from "./keys/key.ts";
 import type { ModelSchedule } from "./schedules.ts";
 import type {
   FixedOptions,
@@ -36,6 +37,8 @@ export interface Settlement {
 export interface ModelTask {
   readonly id: string;
   readonly payload: unknown;
+  /** How many payloads it has, if it is a list of those of several enqueues. */
+  payloads?: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The producer's token, which distinguishes its resend from another's task. */
   readonly producer: string;
@@ -176,7 +179,7 @@ export class QueueState {
   readonly blocked = new Map<string, number>();
   /** Its nodes of flows. */
   flows: QueueNodes | undefined;
-  /** id, `~d:<key>` or `~f:<worker>` -> when it is removed */
+  /** id, `~d:<key>`, `~f:<worker>` or the field of a key -> when it is removed */
   readonly expiry = new Map<string, number>();
   /** id -> when it was rejected */
   readonly dead = new Map<string, number>();
@@ -199,6 +202,8 @@ export class QueueState {
   readonly groups = new Map<string, ModelGroup>();
   readonly lines = new Map<string, ModelLine>();
   readonly dedup = new Map<string, { readonly until: number; readonly id: string }>();
+  /** By field. */
+  readonly keys = new Map<string, ModelKey>();
   readonly workers = new Map<string, ModelWorker>();
   /** What the current call reports of new dead letters. */
   deadLetters: ModelDeadLetter[] = [];

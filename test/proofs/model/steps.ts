@@ -21,6 +21,7 @@ import {
   pauseTime,
 } from "./arbitraries.ts";
 import { flowSteps } from "./flows/steps.ts";
+import { keyedSteps } from "./keys/keyed-steps.ts";
 import { INVALID } from "./invalid.ts";
 import { throughCancelled, throughProgress } from "./passages.ts";
 import { asDrawn, step, wait, withKey } from "./step.ts";
@@ -52,12 +53,14 @@ export function allSteps({
   scheduled,
   ordered = false,
   flows = false,
+  keyed = false,
 }: {
   readonly grouped: boolean;
   readonly waker: boolean;
   readonly scheduled: boolean;
   readonly ordered?: boolean;
   readonly flows?: boolean;
+  readonly keyed?: boolean;
 }) {
   const tasks = array(task(grouped && (ordered ? "without priorities" : true)), {
     minLength: 1,
@@ -112,8 +115,7 @@ export function allSteps({
       return items.length > 0 ? { does: "settle", key: world.newKey(), items } : undefined;
     }),
     step(4, tuple(settlements, pull), ([drawn, next], world) => {
-      // Those that pause the queue are settled by a request of their own, before that of the pull.
-      const items = settlementsOf(drawn, world).map(({ queue: _, ...item }) => item);
+      const items = settlementsOf(drawn, world);
       return items.length > 0 ? { does: "settle", items, pull: next } : undefined;
     }),
     step(5, tuple(id, nat(2)), ([named, which], world) => ({
@@ -250,6 +252,7 @@ export function allSteps({
     asDrawn(scheduled ? 2 : 0, "getSchedule", record({ name: scheduleName })),
     asDrawn(scheduled ? 2 : 0, "listSchedules", record({})),
     ...flowSteps(flows, grouped),
+    ...keyedSteps(keyed ? 70 : 0, grouped && (ordered ? "without priorities" : true), waker),
     asDrawn(3, "invalid", record({ which: nat(INVALID.length - 1) })),
     // Again.
     step(8, tuple(nat(), boolean()), ([back, flagged], { calls }) => {
