@@ -24,7 +24,7 @@ for i, member in ipairs(members) do
     local task, text = parse(found[i + 1] or nil)
     local outcome = has_ended(task) and flows.outcome_of(task) or 'open'
     append(reply, 'node', outcome)
-    -- One whose record is lost has nobody to notify: the deep sweep does.
+    -- One whose record is lost notifies no node: the deep sweep does.
     local is_whole = string.find(member, '^~x:flow{') ~= nil
     reply[#reply + 1] = task.followers or (is_whole and ' -') or ''
     reply[#reply + 1] = task.node_kind and string.match(text, '^j"(.*)"$') or string.sub(member, 4)

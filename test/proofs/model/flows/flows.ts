@@ -75,7 +75,7 @@ export class Flows {
       if (this.#pieces.has(member)) return { from: name, member, work: { does: "add" } };
       const id = member.slice("~x:".length);
       const node = this.nodes(name).node(id);
-      // It has nobody to notify, as its record is gone.
+      // Its record is gone, so it notifies none.
       if (!node) return { from: name, member, work: { does: "add" } };
       const outcome = hasEnded(node) ? outcomeOf(node) : "open";
       const because = (node.node.kind !== "task" && (node.text as string | undefined)) || id;
