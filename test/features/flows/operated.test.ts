@@ -244,7 +244,9 @@ describe("a flow that is redriven", () => {
     await work("one", "reject");
     const reason = ["rejected", "dependency_failed"] as const;
     await new Operator("one", { transport: linked(rig.transport), now }).redrive({ reason });
-    expect(await statesOf()).toEqual({ a: "pending", b: "blocked" });
+    const ready = await queue("one").dequeue({ max: 9 });
+    expect(ready.map(({ payload }) => payload)).toEqual(["a"]);
+    expect(await statesOf()).toEqual({ a: "working", b: "blocked" });
   });
 
   test("keeps its records until it ends", async () => {
