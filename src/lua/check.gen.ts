@@ -320,6 +320,6 @@ end
 return{'valid',ae,al}
 `;
   },
-  sha1: "d137a1b3f0dc5a4572f722caeb2e51f0cd2ab0c9",
-  keyLockingSha1: "a3c08571ed0cb8751c0162744da1a823ca7360d7",
+  sha1: "088ddd96eef8f3bfee86a5df73597781ee414807",
+  keyLockingSha1: "9fe1fdf430e6a2878764c41e0f60045fd62a725f",
 };

@@ -154,6 +154,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "f0170a83f02d67ed3b95842d2c63bf962ba16386",
-  keyLockingSha1: "4d8cee3e7e0e677d390ad044b31cfabfe3f10a0c",
+  sha1: "30268f73a4b3b12011827f622521a9999ab72985",
+  keyLockingSha1: "3994824c07948a8a01fd05a14d3b933720fea5ad",
 };

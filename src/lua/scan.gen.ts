@@ -212,6 +212,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "70e4b5234422ec9a977b430b00031813a5262182",
-  keyLockingSha1: "fd686bf082d4c0016eccc23bc2f6165ce87f74d3",
+  sha1: "eb08e8c498796c6131e56f41bb08c193628c2d67",
+  keyLockingSha1: "4c730b598b8ecaced6e3e7d9036359214a741439",
 };

@@ -325,6 +325,19 @@ test("groups --stopped lists the groups that dead letters have stopped, and skip
   expect((await sluice("groups", "emails", "--stopped", "--limit", "1")).rows).toEqual([
     { group: "b", id: "b1" },
   ]);
+  expect(await onTerminal("skip", "emails", "--group", "b")).toMatchObject({
+    code: 0,
+    text: "ID  RESULT\nb1  skipped\n",
+  });
+  expect(await onTerminal("skip", "emails", "--group", "b")).toMatchObject({
+    code: 1,
+    err: "sluice: no dead letter has stopped the group b of emails\n",
+  });
+  for (const wrong of [
+    ["skip", "emails"],
+    ["skip", "emails", "b1", "--group", "b"],
+  ])
+    expect((await onTerminal(...wrong)).err).toMatch("pass ids, or --group <group>");
 });
 
 test("settings of a group say which, and that it is unused: its name may be misspelt", async () => {

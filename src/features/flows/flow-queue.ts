@@ -39,10 +39,10 @@ const hasNoFlows = (queue: string) =>
  */
 export function flowQueue(queue: QueueOfFlow, path: string): FlowQueue {
   const given = queue as unknown as Made | null | undefined;
-  const { store, values, defaults, schema, addHooks, options } = given?.producer ?? given ?? {};
+  const { store, values, defaults, schema, addHooks, checkTask, options } = given?.producer ?? given ?? {};
   if (!store || !values || !defaults)
     throw invalidArgument(path, "must be a Queue, a Producer, or a queue that defineQueue made");
   const { name, transport } = store.queue;
   if (!transport.passTurns && options?.wake?.handOver?.(name, 1)) throw hasNoFlows(name);
-  return { store, values, defaults, schema, addHooks };
+  return { store, values, defaults, schema, addHooks, checkTask };
 }

@@ -1,4 +1,4 @@
-import { expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, test, vi } from "vitest";
 import { linked } from "../../../src/features/linked/index.ts";
 import { drain, Queue, type QueueOptions, sweep } from "../../../src/index.ts";
 import { type Before, flow, flows, withFlows } from "../../../src/http/flows/index.ts";
@@ -30,6 +30,9 @@ test("a handler reads what became of the tasks that its task waited for", async 
     [2, { fetch: { state: "completed", result: { url: "x" } } }],
   ]);
   await drain(withFlows(mails!), async (task) => {
+    const requests = vi.spyOn(rig.transport, "send");
+    await task.before();
+    expect(requests, "one for each queue, its own too").toHaveBeenCalledTimes(3);
     expectTypeOf(task.before).returns.resolves.toEqualTypeOf<Readonly<Record<string, Before>>>();
     seen.push(await task.before());
   });
