@@ -145,6 +145,15 @@ describe("with onDead: stop", () => {
     expect(await take()).toEqual(["a2"]);
   });
 
+  test("a dead letter stops its group until it is purged", async () => {
+    await stopped();
+    await operator.purge({ state: "rejected", group: "b" });
+    expect(await operator.stoppedGroups()).toMatchObject({ total: 1 });
+    expect(await operator.purge({ state: "rejected", group: "a" })).toMatchObject({ purged: 1 });
+    expect(await operator.stoppedGroups()).toMatchObject({ total: 0 });
+    expect(await take()).toEqual(["a2"]);
+  });
+
   test("a dead letter stops its group until it is skipped", async () => {
     await stopped();
     expect(await operator.stoppedGroups()).toEqual({
