@@ -15,7 +15,7 @@ interface Outcome {
   readonly failure?: boolean;
 }
 
-const isFailure = (text: string | undefined) => text?.includes("HTTP 503") === true;
+const isFailure = (failure: unknown) => JSON.stringify(failure)?.includes("HTTP 503");
 
 /**
  * Adds the flow to BullMQ, and starts a worker.
@@ -65,7 +65,7 @@ async function inSluice(on: EdgeOn, options: FlowOptions, waits: boolean): Promi
   const work = () =>
     here.work(async (task) => {
       if (task.payload === "fails") throw new Error("HTTP 503");
-      if (task.payload === "parent") failure = isFailure((await task.before())["fails"]?.error?.message);
+      if (task.payload === "parent") failure = isFailure((await task.before())["fails"]?.error);
     });
   await work();
   // What a cancel lets go on may become pending after the last dequeue.
