@@ -83,7 +83,9 @@ test.each([1, 2, 3])(
         left += pending + delayed + working + blocked;
       }
     }
-    await sweep(transport, { also: [flows], now });
+    // An entry of the outbox that concerns a lost node goes once the layout of its flow is gone.
+    rig.now += 3_600_001;
+    for (let i = 0; i < 3; i++) await sweep(transport, { also: [flows], now });
     await rig.command(
       "EVAL",
       `for _, key in ipairs(redis.call('KEYS', 'old:*')) do redis.call('DEL', key) end`,
