@@ -367,10 +367,13 @@ local flows = (function()
       plan.live_nodes = math.max(0, plan.live_nodes + plan.more_nodes)
       plan_write(plan, 'HSET tasks', '~nodes', int(plan.live_nodes))
     end
-    for _, one in ipairs(plan.to_cancel or {}) do
-      append(planned_writes(plan, 'ZADD expiry'), one)
+    -- Not before, as `revoke` counts what its tasks write there.
+    for i = 2, #outbox, 5 do
+      if outbox[i] == 'cancel' then
+        plan_write(plan, 'ZADD expiry', BLOCKED.task, outbox[i - 1])
+      end
     end
-    plan.outcomes, plan.more_nodes, plan.to_cancel = nil, nil, nil
+    plan.outcomes, plan.more_nodes = nil, nil
   end
 
   return {
@@ -431,8 +434,6 @@ end_task = (function(inner)
       and reason ~= 'dependency_failed'
     then
       local member = '~x:flow{' .. task.flow .. '} !f ' .. task.cancels_at
-      plan.to_cancel = plan.to_cancel or {}
-      append(plan.to_cancel, BLOCKED.task, member)
       append(flows.outbox, member, 'cancel')
       append(flows.outbox, '', '')
       append(flows.outbox, '')

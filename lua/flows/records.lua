@@ -80,13 +80,6 @@ format = (function(inner)
   end
 end)(format)
 
--- Joins and gates are no tasks: no call lists, purges or redrives them.
-matches = (function(inner)
-  return function(filter, task, text)
-    return not task.node_kind and inner(filter, task, text)
-  end
-end)(matches)
-
 -- What a task waits for is kept for as long as its record.
 forget_task = (function(inner)
   return function(fields, removed, id, task, now)

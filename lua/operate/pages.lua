@@ -56,9 +56,10 @@ local function matches_text(filter, task, text)
       and string.find(filter.shown_reasons, ',' .. (shown_reason(task, text) or '') .. ',', 1, true) ~= nil
 end
 
--- True if a task matches a filter. text: the task's result or last error.
+-- True if a task matches a filter. No join or gate of a flow does. text: the task's result or last error.
 local function matches(filter, task, text)
-  return (not filter.group or task.group == filter.group)
+  return not task.node_kind
+    and (not filter.group or task.group == filter.group)
     and (not filter.reasons or string.find(filter.reasons, ',' .. (task.reason or '') .. ',', 1, true) ~= nil)
     and within(task.ended_at, filter.ended_from, filter.ended_before)
     and within(task.enqueued_at, filter.enqueued_from, filter.enqueued_before)

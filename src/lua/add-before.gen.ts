@@ -139,6 +139,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "4d8364e13e84ab55a2e1eed9eb38e86fdc9b104b",
-  keyLockingSha1: "3c54c74f23a3b4f74214058e7de25368a44cb40b",
+  sha1: "fc260575e7b4527ffe9cafc597bb9bcdcf92643f",
+  keyLockingSha1: "ed8b437161491ea2512153ee1be481d4fcaf30e3",
 };

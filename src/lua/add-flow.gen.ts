@@ -117,6 +117,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "b37156914abb4c76398a32ffc37db24bd4295916",
-  keyLockingSha1: "aa38fe1c4a906771607859afd67cd369e78135df",
+  sha1: "2f18f31ca7f0e0e84899951f26cd24391c1f0182",
+  keyLockingSha1: "5959e04aec4d9d1e881cf73e0f152e5380fa8c45",
 };

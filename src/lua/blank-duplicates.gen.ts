@@ -150,6 +150,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "df21cb2702d67dca15a657f73e0f52b2c020ba4c",
-  keyLockingSha1: "d2bd1c824af3cb3bf411652dd5dc3c35e96a8217",
+  sha1: "16dee09ebe76a38b0edc7cf6bb6a008844d6a1f0",
+  keyLockingSha1: "ec49082eeba27b1b732764d6606052cba397b73f",
 };

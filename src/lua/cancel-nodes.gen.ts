@@ -157,6 +157,6 @@ end
 return r
 `;
   },
-  sha1: "f4dc666540ca0e5a1016d2da0ca38a83ef09cd31",
-  keyLockingSha1: "29c1e11a2e14d41e02c34998e53f269850ae619d",
+  sha1: "1a1e42ede024976096d1c538595ce36db740cc9f",
+  keyLockingSha1: "db8d89b28890b21e0fe9f8bda9ac2527aae13fa3",
 };

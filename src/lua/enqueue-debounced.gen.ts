@@ -201,6 +201,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "ee168437e491ab865dd927fbf02b6efed5723782",
-  keyLockingSha1: "5c6db0efb784057403e0967b4c5798b20288a181",
+  sha1: "68e3c9982ee00a95ee4231841aaec37f5ba03713",
+  keyLockingSha1: "413eca23c5a511acb538b8de7a015acae941f69e",
 };

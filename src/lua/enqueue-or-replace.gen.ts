@@ -130,6 +130,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LE}return LE(q,v,0)or LA(q,j,'created',l,s.due)
 `;
   },
-  sha1: "37cade4b861efa74eccab3529b6449df6d4c3a8e",
-  keyLockingSha1: "2d90e19695e85db86bcee94698855b4be07aac4b",
+  sha1: "2a3c465ef4263c100032133063f3b5ced007a7c7",
+  keyLockingSha1: "4b1e5f20bb869f34eae9dc28e73d08c279e4148a",
 };

@@ -171,6 +171,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "10f7dd7c6a09178eb2647494f996ab0376ad5891",
-  keyLockingSha1: "87cf40b5b060772d814bd97b4d749e133576db5c",
+  sha1: "fdc6cf53e8c61f6de0ee89ab4fa714643a5b23a7",
+  keyLockingSha1: "9beed5287495223875727e62747d820100ef3020",
 };

@@ -139,6 +139,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "fa42f9dd105946533d033b417a1a80e058e9955d",
-  keyLockingSha1: "b19d0c0d926fb465bf30a25b6d08e2f6403d8112",
+  sha1: "3d38b5d687e87aa1a01281e4d29797d8b6cc7de5",
+  keyLockingSha1: "5fcc70ec6cbf3aa02e11a084a94f559c733ad393",
 };

@@ -145,6 +145,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "c6f40274155aa48adad987ff4d4f3f89d99847eb",
-  keyLockingSha1: "44d7d6f87609cc75452445e56346a70e0716eaed",
+  sha1: "caf082ade9f1f492a2c8440e6a3a974f308ab2f8",
+  keyLockingSha1: "22b3432751ede959271f335d3609b9c6c41056c5",
 };

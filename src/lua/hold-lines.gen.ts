@@ -126,6 +126,6 @@ and JU(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "a8d47c901c630ecf27b439e9ec2825a041ca33ea",
-  keyLockingSha1: "4e647c273d7eb81eb2df2d63f4141d27176375bf",
+  sha1: "9086ccd026be0afa77029a96a07e72c010edd256",
+  keyLockingSha1: "4fedf81f87cae582e0d8f98c61fca3acc2600292",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M, $H_ } from "./parts/filter-fields.gen.ts";
+import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC } from "./parts/state.gen.ts";
 import { $I, $KR } from "./parts/zset-of-state.gen.ts";
@@ -188,7 +188,7 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AL}${$GI}${$GI_}${$H_}local function al(am)
+${$E}${$H}${$AL}${$GI}${$GI_}local function al(am)
 local an=am.task
 if ai==g and not aj and an.state==GC.rejected and an.reason~='cancelled'then
 aj=true
@@ -285,6 +285,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "9ae05d2aa6a6a4ed3819f2eeb4738f3036b5c5cb",
-  keyLockingSha1: "656ee4a69e116e035204b3368ebb21b8ad8c7f2f",
+  sha1: "ce103a55afec1a347e98ce66de3163354e1d853e",
+  keyLockingSha1: "cb2b4b86bebe3d9d7b33b8ddb6822618e39b183f",
 };

@@ -111,6 +111,6 @@ and JU(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KS.outbox)}
 `;
   },
-  sha1: "58e0748076b01962996509370dd08a23ab9cad20",
-  keyLockingSha1: "65888de2b73add7b8189ef16a6f96d892b0fdfdb",
+  sha1: "1360b0428a9e9b579aaf9f20b8cab8608d252c72",
+  keyLockingSha1: "bed0a30ffb32c75ecaa3fbe4e399af7655d86947",
 };

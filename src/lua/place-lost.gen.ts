@@ -164,6 +164,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "1c64023f7110f85f5e4157f34eb3c5f59f119140",
-  keyLockingSha1: "f294de85710dadab88898b17f9c5b331ec42b24c",
+  sha1: "2458e61b7e3aad3b97fbf1497d8ba37562bd8984",
+  keyLockingSha1: "a577d2745befebfa7509bcc7fce7963ee9f04e4c",
 };

@@ -77,6 +77,6 @@ end
 return g
 `;
   },
-  sha1: "1e1ac509d6b28dcb7711c11865ba06d229b5baa8",
-  keyLockingSha1: "4d89e36787194f635c39057a2eea7d40310d28b8",
+  sha1: "d1f100183e4738189c64c23df87be8462028f2c2",
+  keyLockingSha1: "bbb50eb622684ab6b1f313f8426290681e5e6e84",
 };

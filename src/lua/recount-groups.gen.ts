@@ -154,6 +154,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "1dd5fe582c61d8679a793a023ed4d6fbdbb9cdd1",
-  keyLockingSha1: "dccba642e24ed50122eab0d6de484cf833d78ca1",
+  sha1: "abbe71a364b9714bd7cf58c629a7a553f7c17819",
+  keyLockingSha1: "9d8ef5b0a34d7525175ecd9e9c46427734b8476f",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M, $H_ } from "./parts/filter-fields.gen.ts";
+import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
@@ -130,7 +130,7 @@ aa[ag]=aj and'redriven'or'not_dead_letter'
 ac=ac or aj
 end
 end
-${$E}${$F}${$G}${$H}${$H_}local function ae(af,ag)
+${$E}${$F}${$G}${$H}local function ae(af,ag)
 if#y==tonumber(j)then
 return true
 elseif af.task.state~=GC.rejected or not GI(af.fixed)then
@@ -195,6 +195,6 @@ end
 return am
 `;
   },
-  sha1: "fb159e17b7a8f479e7073c8917a8a72e5b0cdf96",
-  keyLockingSha1: "aa7a92ea2003bf437fb21b0fd0732126932dc56e",
+  sha1: "f68708aa7f6268c950f844db4f8ecec5b2793e23",
+  keyLockingSha1: "4d4ae825131d82d9e533ab4c2757baa46cb19c46",
 };

@@ -100,6 +100,6 @@ ${$DA}${$AL}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$
 ${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}return FU(j)or{'removed'}
 `;
   },
-  sha1: "f5091ba26dd39584b92572958e6f4a1ff649b124",
-  keyLockingSha1: "9048d16e32d7e1a255090b749c6d74686649e7e6",
+  sha1: "5f06ae41401e84081950c2d916a53db53d00a852",
+  keyLockingSha1: "8d9df78fb309e59fe4b4df9f91c129f39c5dbffa",
 };

@@ -136,6 +136,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "d816d97232e45ec11386cbffed4834c9a4a7f53a",
-  keyLockingSha1: "311db348f26b598f27503fc21564145c53dd5074",
+  sha1: "f01c2fe283959fe072362bbd499e1ba9585a8971",
+  keyLockingSha1: "9c462d9a46472d0b7eeccf52518e87053dd3a102",
 };

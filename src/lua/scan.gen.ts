@@ -212,6 +212,6 @@ AL(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "7a0f0e4841cd801e931ca6c2ff4dedb7aafcb765",
-  keyLockingSha1: "b8f553727cd3ef284e573077d5803ba695233525",
+  sha1: "828a27d1fe2ff26bcc5b60388311d8d838c69429",
+  keyLockingSha1: "f96a30e995bd7066936f25e241028586d16bf994",
 };

@@ -106,6 +106,6 @@ ${$JP}${$JQ}${$JS}${$JR}${$JU}local q=p and JU(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "8d1c45c07eca186e917b03676745805eea6dff10",
-  keyLockingSha1: "4bccb22c22a9fff95255aa6113ba8a483ea9a0e5",
+  sha1: "5985959331e49611356cc212ab0678584aba7cad",
+  keyLockingSha1: "18873272082509c3544c575a646fd373ac29c7cc",
 };

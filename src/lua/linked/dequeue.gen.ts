@@ -26,6 +26,6 @@ export const dequeue: Script = {
     const { source } = plain;
     return `${source.slice(0, 866)}${source.slice(9544, 9598)}${source.slice(866, 1487)}${source.slice(31838, 31898)}${source.slice(1487, 1604)}${$KP}${$BP_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16155)}${source.slice(866, 1072)}${source.slice(16361, 18007)}${source.slice(1664, 1950)}${source.slice(18293, 19907)}${source.slice(2297, 2308)}${source.slice(19918, 29141)}${source.slice(1950, 2018)}${source.slice(29209, 29587)}${source.slice(1072, 1487)}${source.slice(30002, 39305)}${source.slice(2308, 2684)}${source.slice(39681, 43194)}${$GX}${$KP}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$BA_}${$AF_}${$KQ}${$BP_}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$BN_}${source.slice(43194, 43217)}`;
   },
-  sha1: "f8ba41d12b55431c7511bed9c9509c3ab9578eb2",
-  keyLockingSha1: "5f4ee887cc06b0cda9f7b8d6aa090c3e7066cbb6",
+  sha1: "c46f17f983b09b45178e6e8bda778fabfceb290c",
+  keyLockingSha1: "894408db848ae97f74caa95a4efeaf5c9e6bc17d",
 };

@@ -32,6 +32,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1974)}${$FQ_}${$GB_}${source.slice(1974, 6415)}${$CH}${source.slice(6415, 8204)}${$KF}${$KG}${$CT_}${$Y_}${$GD_}${$GF_}${$GH_}${source.slice(8204, 12677)}${$AF_}${source.slice(12677, 13375)}${$GC}${$GE}${$GK}${$AG}${$GN}${$GO}${$GP}${source.slice(13375, 13612)}${$FY}${$GQ}${$GR}${$CC}${source.slice(13612, 14779)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$HK_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${source.slice(14779, 14827)}`;
   },
-  sha1: "3ab3074a9c8f62ed1b470fc2a3d18ab3afe98927",
-  keyLockingSha1: "8c8050d729e82c8c89d24a4e68e32cc3bd0589df",
+  sha1: "403c5154a6004bc21034a46b1da3d64055e827f8",
+  keyLockingSha1: "9710f08e619e32bf1714d51fef4893441e7077e4",
 };

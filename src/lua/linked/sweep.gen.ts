@@ -28,6 +28,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 3532)}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}${$GT_}${source.slice(3532, 4320)}${source.slice(7556, 7610)}${source.slice(4320, 4941)}${source.slice(19031, 19091)}${$KP}${$BP_}${source.slice(4941, 7556)}${source.slice(7610, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(18014, 19031)}${source.slice(19091, 21348)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(21348, 21457)}${source.slice(5074, 7556)}${source.slice(7610, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(34397, 35216)}${source.slice(18014, 19031)}${source.slice(19091, 21130)}${source.slice(38332, 41437)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(41437, 41684)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13122, 13349)}${source.slice(42278, 43134)}`;
   },
-  sha1: "b03b64294c9fcb8952ae979c0597b7d04f2b31b4",
-  keyLockingSha1: "69866bd219ba148082bd471b075986392af2fe68",
+  sha1: "665b0b3bea8b20110b76b9a03cdfb4c989557477",
+  keyLockingSha1: "978ad410582d5255148dd78dac838e03faf05d50",
 };

@@ -44,7 +44,8 @@ and string.find(a.shown_reasons,','..(F(b,c)or'')..',',1,true)~=nil
 end
 `;
 export const $H = `local function H(a,b,c)
-return(not a.group or b.group==a.group)
+return not b.node_kind
+and(not a.group or b.group==a.group)
 and(not a.reasons or string.find(a.reasons,','..(b.reason or'')..',',1,true)~=nil)
 and E(b.ended_at,a.ended_from,a.ended_before)
 and E(b.enqueued_at,a.enqueued_from,a.enqueued_before)
@@ -93,10 +94,4 @@ g[#g+1]={id=f[k],score=f[k+1],place=f[k+1]..' '..f[k]}
 end
 return g
 end
-`;
-export const $H_ = `H=(function(a)
-return function(b,c,d)
-return not c.node_kind and a(b,c,d)
-end
-end)(H)
 `;

@@ -306,10 +306,12 @@ end
 r.live_nodes=math.max(0,r.live_nodes+r.more_nodes)
 FL(r,'HSET tasks','~nodes',AI(r.live_nodes))
 end
-for z,aa in ipairs(r.to_cancel or{})do
-AL(FK(r,'ZADD expiry'),aa)
+for z=2,#f,5 do
+if f[z]=='cancel'then
+FL(r,'ZADD expiry',KP.task,f[z-1])
 end
-r.outcomes,r.more_nodes,r.to_cancel=nil,nil,nil
+end
+r.outcomes,r.more_nodes=nil,nil
 end
 return{
 node_id=b,
@@ -358,8 +360,6 @@ and g~='cancelled'
 and g~='dependency_failed'
 then
 local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
-b.to_cancel=b.to_cancel or{}
-AL(b.to_cancel,KP.task,i)
 AL(KS.outbox,i,'cancel')
 AL(KS.outbox,'','')
 AL(KS.outbox,'')
