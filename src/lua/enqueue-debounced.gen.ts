@@ -133,45 +133,51 @@ return ah
 elseif ag and ag.has_begun then
 ag=nil
 end
-${$GJ}local function ai()
-local aj,ak=ag.fixed,tonumber(ab.payloads or 0)
-local al,am=#GJ(aj),#GJ(aa.fixed)
-if string.sub(aj,al+1,al+1)~='j'or ak>=u then
+local function ai(aj)
+return tonumber(string.match(FZ(aj),';n=(%d+)')or 0)
+end
+local function aj(ak,al)
+local am=FZ(ak)
+local an=string.gsub(am,';n=%d+','')
+return string.sub(an,1,-2)..';n='..AI(al)..string.sub(ak,#am)
+end
+${$GJ}local function ak()
+local al,am=ag.fixed,ai(ag.fixed)
+local an,ao=#GJ(al),#GJ(aa.fixed)
+if string.sub(al,an+1,an+1)~='j'or am>=u then
 return nil,nil
-elseif ak==0 then
-aj=string.sub(aj,1,al+1)..'['..string.sub(aj,al+2)..']'
-ak=1
+elseif am==0 then
+al=string.sub(al,1,an+1)..'['..string.sub(al,an+2)..']'
+am=1
 end
-local an=string.sub(aj,1,-2)..','..string.sub(aa.fixed,am+3)
-if#an-al-1>v then
+local ap=string.sub(al,1,-2)..','..string.sub(aa.fixed,ao+3)
+if#ap-an-1>v then
 return nil,nil
 end
-return an,ak+1
+return aj(ap,am+1),am+1
 end
-local aj=s=='all'and 64000 or 2000
+local al=s=='all'and 64000 or 2000
 if ag then
-local ak=ag.due
-if ak>ac then
-ak=
+local am=ag.due
+if am>ac then
+am=
 math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
-ak=math.max(ak,ac)
+am=math.max(am,ac)
 end
 if s=='first'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,ag.fixed,ak)
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,ag.fixed,am)
+${$DI}${$KV}${$KX}${$LB}return LB(y,j,'d',ag.id,am,math.max(am,ac)+w,al)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
-ab.payloads=nil
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(y,ag,LI(ag,aa.fixed),ak)
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(y,ag,LI(ag,aa.fixed),am)
+${$DI}${$KV}${$KX}${$LB}return LB(y,j,'r',ag.id,am,math.max(am,ac)+w,al)
 end
-local al,am=ai()
-if al then
-ab.payloads=AI(am)
-ak=am<u and ak or ac
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,al,ak)
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+local an,ao=ak()
+if an then
+am=ao<u and am or ac
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,an,am)
+${$DI}${$KV}${$KX}${$LB}return LB(y,j,'a',ag.id,am,math.max(am,ac)+w,al)
 end
 ${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,ag.fixed,ac)
 end
@@ -185,14 +191,16 @@ end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LE}local ak=LE(y,ae,0)
-if ak then
-return ak
+if s=='all'then
+aa.fixed=aj(aa.fixed,1)
 end
-ab.payloads=s=='all'and'1'or nil
+${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LE}local am=LE(y,ae,0)
+if am then
+return am
+end
 ${$DI}${$KV}${$KX}${$LB}return LB(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "edd77c6fd37a3cff6dc6ea4100a712ac85648118",
-  keyLockingSha1: "2688efd241833a8610f280daeef583b8886d70a0",
+  sha1: "344f933ab7d72f38bedee9fe7ecb11e28fe379d8",
+  keyLockingSha1: "e2cfd4305ab56796db34b4e9b949b50d3f7c42b7",
 };

@@ -87,6 +87,7 @@ import { $GM_ } from "./parts/parse-with-later.gen.ts";
 import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
 import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
 import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
+import { $LJ } from "./parts/replace-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -124,17 +125,11 @@ return y
 elseif not x or x.has_begun then
 ${$DI}${$KV}${$KX}${$LB}return LB(q,j,'d',l,0,t)
 end
-local z=x.due>t
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(q,x,LI(x,s.fixed),s.due)
-local aa,ab=q.plan,z and s.due<=t and 1 or 0
-${$DW}${$DX}${$DY}if DY(aa.settings,p,q.stored,ab)then
-return{'full'}
-end
-${$DI}${$KV}${$KX}${$LB}return LB(q,j,'r',l,s.due,t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KV}${$KX}${$LB}${$LG}${$LH}${$LI}${$LJ}return LJ(q,x)or LB(q,j,'r',l,s.due,t)
 end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LE}return LE(q,v,0)or LA(q,j,'created',l,s.due)
 `;
   },
-  sha1: "46ac660590172495f6264192d4b49a212a9344ca",
-  keyLockingSha1: "98ae6e5cb3f43972852d91c46ed9e042e8cc0ea0",
+  sha1: "64c48727b8c098135d57884a87567596a8b31897",
+  keyLockingSha1: "51ca69edc75064b23602b02c4038ce48bc5f8613",
 };

@@ -88,8 +88,9 @@ import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
 import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
 import { $LC } from "./parts/leave-to-owner.gen.ts";
 import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
+import { $LJ } from "./parts/replace-task.gen.ts";
 
-const $LJ = `local function LJ(a,b)
+const $LK = `local function LK(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=GC.working then
 LG(a,b)
@@ -146,8 +147,8 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(v,ad,LI(ad,x.fixed),x.due)
-${$DI}${$KV}${$KX}${$LB}return LB(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KV}${$KX}${$LB}${$LG}${$LH}${$LI}${$LJ}return LJ(v,ad)
+or LB(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
@@ -158,7 +159,7 @@ elseif ad and r=='cancel'then
 if ad.task.state==GC.waiting and ad.due<=z then
 af=1
 end
-${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LG}${$LJ}LJ(v,ad)
+${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LG}${$LK}LK(v,ad)
 end
 if k=='?'then
 ${$LC}return LC(v)
@@ -170,6 +171,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "36728b7d782af4af27db4da8d56946717b61263e",
-  keyLockingSha1: "0bb896ed6d9d303d7b00f096e5f8b2e29c456edd",
+  sha1: "4ce3001c43463df6288e68e6738c36aaa4bfe8b8",
+  keyLockingSha1: "25bf5da3b740e3bddf5bc0f277a3c72c220ed23a",
 };

@@ -128,7 +128,7 @@ ae=ag
 end
 local ak,al,am=DS(ac,ad,ae,1)
 x.rate,x.used=ac,am
-x.last_at=AI(ae)
+x.last_at=ae>y and AI(ae)or nil
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
@@ -139,6 +139,6 @@ end
 ${$DI}${$KV}${$KX}${$LB}return LB(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "ab379301943343ed276716a899a8652786babdce",
-  keyLockingSha1: "dd16e810613235d22f1433133abf480849b32181",
+  sha1: "4bb1ef599252cd25a8a0f5b20a10d96115d5e439",
+  keyLockingSha1: "72f644a48682eb69b1a4ab070497602988293fd9",
 };

@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "8c2c4c7edda178184552658577f7f078edf17b48",
-  keyLockingSha1: "1932afca18e9e1067069c987a6f21821797cbb82",
+  sha1: "4c6322f5d23062bcf4f7973f91ad5316c9e2219d",
+  keyLockingSha1: "eb0a71b3a1d154675ab0ed8546e3fd75f2ae9784",
 };

@@ -5,6 +5,7 @@ import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { refusal } from "../../kernel/enqueue/refusal.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
 import { tokenOf } from "../../kernel/call-token.ts";
+import type { CheckTask } from "../../kernel/hooks.ts";
 import { onAll } from "../../kernel/on-all.ts";
 import { newTaskId, newToken } from "../../kernel/names/ids.ts";
 import { tagOf } from "../../kernel/names/slots.ts";
@@ -34,6 +35,7 @@ export interface KeyedParts {
   readonly values: Values;
   readonly defaults: TaskDefaults;
   readonly schema: StandardSchemaV1<unknown, unknown> | undefined;
+  readonly checkTask?: CheckTask | undefined;
 }
 
 /**
@@ -143,4 +145,24 @@ export async function forgetKey(store: Adds, key: string, options: RequestOption
   const token = await tokenOf(store.queue, "forget-key", options);
   const replies = await onAll(store, (shard) => shard.call(forgetKeyScript, { key, token }), options);
   return [...replies.values()].includes(true);
+}
+
+/** What sends requests on a queue over HTTP. */
+interface Requests {
+  request<Reply>(
+    path: string,
+    options: RequestOptions,
+    call: { readonly method: "DELETE"; readonly replyField: string },
+  ): Promise<Reply>;
+}
+
+/** Forgets a key over HTTP. @param queue of a client */
+export async function forgetKeyByRequest(
+  queue: object,
+  key: string,
+  options: RequestOptions,
+): Promise<boolean> {
+  const call = { method: "DELETE", replyField: "known" } as const;
+  const path = `/keys/${encodeURIComponent(key)}`;
+  return (await (queue as Requests).request<{ readonly known: boolean }>(path, options, call)).known;
 }

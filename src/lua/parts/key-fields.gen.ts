@@ -2,7 +2,6 @@
 
 export const $KT = `local KT={
 e='enqueued_at',
-n='payloads',
 l='last_at',
 r='rate',
 u='used',

@@ -263,6 +263,16 @@ describe("a flow that is redriven", () => {
     expect(await flows.redrive("g@one")).toEqual({ ok: false, code: "not_found" });
   });
 
+  test("with all dead letters of its queue goes on in the same way: what fell waits for what failed", async () => {
+    await add([task("a"), task("b", "a")]);
+    await work("one", "reject");
+    const reason = ["rejected", "dependency_failed"] as const;
+    await new Operator("one", { transport: linked(rig.transport), now }).redrive({ reason });
+    const ready = await queue("one").dequeue({ max: 9 });
+    expect(ready.map(({ payload }) => payload)).toEqual(["a"]);
+    expect(await statesOf()).toEqual({ a: "working", b: "blocked" });
+  });
+
   test("keeps its records until it ends", async () => {
     await add([task("a"), task("b", [], "two")]);
     await work("two");
