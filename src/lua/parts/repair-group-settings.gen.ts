@@ -26,7 +26,7 @@ end
 export const $IP = `local function IP(a,b,c)
 for g,h in ipairs(HV(a,'expiry',b))do
 if not h then
-local i=string.match(c[g],'^(%d+) ')or AI(a.now+JX)
+local i=string.match(c[g],'^(%d+) ')or AI(a.now+JZ)
 FL(a.plan,'ZADD expiry',i,b[g])
 HT(a,'expiry_missing',b[g])
 end
@@ -83,7 +83,7 @@ end
 local e=HV(a,'workers',b)
 for i,j in ipairs(HW(a,d))do
 local k,l=b[i],tonumber(AR(e[i]))
-if not j and#JZ(c,k,'0',1)==0 then
+if not j and#KB(c,k,'0',1)==0 then
 HU(a,'workers',k)
 elseif l<0 or l>a.now+JE then
 FL(a.plan,'ZADD workers',AI(a.now),k)
@@ -119,6 +119,10 @@ IP(a,h,i)
 return c,e
 end
 `;
+export const $JJ = `local function JJ(a)
+return a.live and a.task.flow and not GV(a.task)and a.task.state~=GC.ghost
+end
+`;
 export const $IR_ = `IR=(function(a)
 local function b(c,d,e)
 HU(c,'fair_by_group',d)
@@ -130,12 +134,12 @@ for j,k in ipairs(e)do
 f[j]='~o:'..string.gsub(k,'^~','')
 end
 for j,k in ipairs(HW(d,f))do
-local l,m=KG.parse_line(k),e[j]
+local l,m=KI.parse_line(k),e[j]
 local n=l.stopped and l.head
 if string.sub(m,1,1)=='~'then
 n=l.hold
 end
-if not(KI(d)and n)then
+if not(KK(d)and n)then
 b(d,'~~'..m,string.sub(f[j],4))
 end
 end
@@ -150,9 +154,9 @@ local s=n.state==GC.waiting and GI(m.fixed)
 local t=s and not(h[p]or m.fair or m.working or m.delayed)
 if m.newer then
 h[p]=true
-elseif m.limited and KH(m.limited)and o==DA(q,m.limited,p)then
+elseif m.limited and KJ(m.limited)and o==DA(q,m.limited,p)then
 h[p]=true
-elseif t and not m.limited and KH(r)and o==DA(q,r,p)then
+elseif t and not m.limited and KJ(r)and o==DA(q,r,p)then
 h[p]=true
 FL(e.plan,'ZADD limited',AI(r),p)
 HT(e,'turn_wrong',p)
@@ -191,7 +195,7 @@ for i=1,#c,2 do
 local j,k=c[i],c[i+1]
 local l=string.match(j,'^~o:(.*)$')
 if l then
-if not(KI(b)and select(2,KG.parse_line(k)))then
+if not(KK(b)and select(2,KI.parse_line(k)))then
 HZ(b,j)
 FL(b.plan,'HDEL tasks',j)
 end

@@ -3,7 +3,7 @@ import { change, drop, type LawMutants, never } from "../mutant.ts";
 export const flows: LawMutants = {
   "a flow is added twice": {
     in: "add-flow",
-    lua: never("found[7] and string.sub(first, 1, 1) ~= '~'"),
+    lua: never("found[7] and string.sub(items[FIRST + 2], 1, 1) ~= '~'"),
     breaks: "law 5: a copy of the call adds the tasks of a flow again",
   },
   "a staged piece of a flow stays for ever": {
