@@ -9,10 +9,12 @@ import { readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
 import type { Command, Transport } from "../src/index.ts";
 import { resp } from "../src/transports/resp.ts";
+import { linkedScripts } from "../src/lua/linked.gen.ts";
 import { scripts } from "../test/support/bindings.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { operating, pages } from "./longest/operating.ts";
 import { repair } from "./longest/repair.ts";
+import { flowCases, workOnFlows } from "./longest/flows.ts";
 import { Bench, type Case } from "./longest/bench.ts";
 import { plainEnqueue, tasks } from "./longest/tasks.ts";
 import { largestSweep, upkeep } from "./longest/upkeep.ts";
@@ -21,8 +23,8 @@ import { printGoal, printTable, quick, words } from "./report.ts";
 /** What a call may take, in plain enqueues of 1,000: one of the size that the library chooses, and a caller's. */
 const GOALS = { library: 2, caller: 4 };
 const CASES = {
-  library: { ...upkeep, ...operating, ...repair },
-  caller: { ...tasks, ...pages, ...largestSweep },
+  library: { ...upkeep, ...operating, ...repair, ...flowCases },
+  caller: { ...tasks, ...pages, ...largestSweep, ...workOnFlows },
 };
 const ROUNDS = quick ? 1 : 5;
 
@@ -30,7 +32,8 @@ const redis = await startRedis({ args: ["--slowlog-log-slower-than", "0", "--slo
 const control = await createClient({ url: redis.url, RESP: 2 }).connect();
 const pid = /process_id:(\d+)/.exec(await control.info("server"))?.[1] ?? "";
 const connection = resp(redis.url);
-const names = new Map(scripts.map(({ name, sha1 }) => [sha1, name]));
+const linked = await Promise.all(Object.values(linkedScripts).map((load) => load()));
+const names = new Map([...scripts, ...linked].map(({ name, sha1 }) => [sha1, name]));
 
 /** Processor time of Redis's main thread, ms; NaN if the system has no `/proc`. */
 function processorTime(): number {

@@ -144,7 +144,7 @@ export function errorAt(at: string, error: unknown): unknown {
 export function newerSchema(what: string): SluiceError {
   return new SluiceError(
     "newer_schema",
-    `${what} needs a newer release, linked(transport), or the option order or flows`,
+    `${what} needs the option flows (sluice-queue/flows), order, or a newer release`,
   );
 }
 

@@ -24,7 +24,7 @@ NOTHING: Any = object()
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in their order in ASCII
 RECEIPT = re.compile(r"(?:1|2\.([1-9]\d?))\.[\d,]+\.(\d+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9][!-~]*)")
 
-STATES = dict(p="pending", d="delayed", w="working", c="completed", r="rejected", f="cancel requested")
+STATES = dict(p="pending", b="blocked", d="delayed", w="working", c="completed", r="rejected", f="cancel requested")
 
 
 class SluiceError(Exception):

@@ -57,7 +57,9 @@ local function begin_nodes(plan, items, from, letters)
   for _, node in ipairs(nodes) do
     local id, task, edges = node.id, node.task, node.edges
     plan_write(plan, 'HSET tasks', id, node.fixed)
-    note_event(plan, 'enqueued', id)
+    if not task.node_kind then
+      note_event(plan, 'enqueued', id)
+    end
     local delay = tonumber(parse_fixed(node.fixed).flow_delay or 0)
     task.flow_delay = delay > 0 and int(delay) or nil
     if edges ~= '' then

@@ -269,6 +269,9 @@ local flows = (function()
         local was = string.sub(node.task.edges, place, place)
         local now = AFTER[one.outcome][was]
         if now then
+          if one.outcome == 'open' then
+            node.task.cancelled = nil
+          end
           count[was] = count[was] - 1
           count[now] = (count[now] or 0) + 1
           if now == 'f' or (is_join and now == 'x') then
@@ -311,21 +314,27 @@ local flows = (function()
   -- Notifies the followers of all nodes that have ended in this plan, and of those that end because of it.
   local function notify_followers(plan)
     local notified, first = 0, 1
+    local seen = {}
     local outcomes = plan.outcomes or {}
     while outcomes[first] do
       local last, ids, edges = #outcomes, {}, {}
       for i = first, last do
-        local ended = outcomes[i]
+        local ended, more = outcomes[i], 0
         local own, others = own_followers(ended.task)
+        for k = 1, #own, 2 do
+          own[k] = node_id(ended.task.flow, own[k])
+          more = more + (seen[own[k]] and 0 or 1)
+        end
         -- A script that does not have all places, such as cancel, notifies none itself.
         local is_complete = plan.keys.pending and plan.keys.dead
-        if not is_complete or notified + #own / 2 > MOST_NOTIFIED then
+        if not is_complete or notified + more > MOST_NOTIFIED then
           own = {}
-          others = ended.task.followers
+          others, more = ended.task.followers, 0
         end
-        notified = notified + #own / 2
+        notified = notified + more
         for k = 1, #own, 2 do
-          append(ids, node_id(ended.task.flow, own[k]))
+          seen[own[k]] = true
+          append(ids, own[k])
           append(edges, { edge = own[k + 1], ended = ended })
         end
         -- A join and a gate name the task because of which they ended.

@@ -37,7 +37,7 @@ local function lost_flows()
   for i, id in ipairs(flows_here) do
     local record, names = found[2 * i - 1] or '', found[2 * i]
     if names then
-      -- The flow has its home here: other partitions have nodes that nobody knows.
+      -- The flow has its home here: only its layout says which other partitions have nodes.
       local first = redis.call('HGET', tasks, fields[2 * i] .. ' ' .. string.match(names, '^[^,]*')) or ''
       for name in string.gmatch(string.match(first, '"shards":%[([^%]]*)') or '', '"([^"]+)"') do
         append(left, BLOCKED.task, '~x:' .. id .. ' !h ' .. name)

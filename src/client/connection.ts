@@ -65,7 +65,7 @@ export interface ServerRequest {
 
 /** Sends requests to the server. It keeps no state and no connection between them. */
 export class Connection {
-  readonly tracing: Tracing | undefined;
+  readonly hooks: Tracing | undefined;
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: Fetch;
@@ -89,7 +89,7 @@ export class Connection {
     );
     this.#url = credentials.url.replace(/\/+$/, "");
     this.#headers = { authorization: `Bearer ${credentials.token}`, accept: "application/json" };
-    this.tracing = checkedTracing(options.tracing);
+    this.hooks = checkedTracing(options.tracing);
     // Looked up for each request, and called without an object: platforms refuse a `fetch` of another object.
     this.#fetch = optionalFunction(fetch, "fetch") ?? ((to, init) => globalThis.fetch(to, init));
     const { deadline = defaultPolicy.deadline, tryTimeout = defaultPolicy.tryTimeout } = limits;

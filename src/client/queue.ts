@@ -55,7 +55,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
     checkedSchema(options.schema);
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.name = queueName(name);
-    connection.tracing?.traceCalls(this, true);
+    connection.hooks?.traceCalls(this, true);
     this.#connection = connection;
     this.#options = options;
     this.#dequeuing = {

@@ -134,6 +134,7 @@ export function createApp(options: AppOptions): App {
       prefix,
       allow: allowing(authenticator),
       reportedProblem,
+      tracing,
       optionsOf,
       beforeSweep,
       afterSweep,

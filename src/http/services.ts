@@ -3,6 +3,7 @@ import type { BodyBounds } from "../bounded-body.ts";
 import type { OpeningOptions, OpenQueue } from "../open/opening.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
+import type { Tracing } from "../features/tracing/types.ts";
 import type { Offload } from "../features/offload/types.ts";
 import type { SchedulesPart } from "../open/schedules/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
@@ -39,6 +40,8 @@ export interface Services {
    * one.
    */
   readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
+  /** Undefined if nothing is traced. */
+  readonly tracing: Tracing | undefined;
   /** The options of all queues in this request. */
   readonly optionsOf: (c: RequestContext) => OpeningOptions;
   /** What a sweep removes orphans from. */

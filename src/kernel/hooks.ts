@@ -1,9 +1,22 @@
 import type { LeasedTask, OnSettle } from "./lease/leased-task.ts";
+import type { Enqueued, EnqueueOptions } from "./options/types.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
 /** Adds headers to those of a task, or of a request to a server, or returns them unchanged. */
 export type AddHeaders = <H extends Headers | undefined>(headers: H) => H | Headers;
+
+/** What a layer does around calls that add the tasks of flows. */
+export interface AddHooks {
+  /**
+   * @param call its tasks, the queue of the first of them, and whether it is a request to a server
+   * @param add adds them, and the headers to each task, or over HTTP to the request
+   */
+  adding<R extends readonly Enqueued[]>(
+    call: { readonly queue: string; readonly tasks: readonly EnqueueOptions[]; readonly overHttp: boolean },
+    add: (addHeaders: AddHeaders) => Promise<R>,
+  ): Promise<R>;
+}
 
 /** What a layer around a queue's calls does beside them. Its methods never throw, except what `run` throws. */
 export interface QueueHooks {

@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -141,6 +142,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local af=i~=''and ac and JW(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "f3bcd09b958f0a338e8218fd35c1af16aebeafb5",
-  keyLockingSha1: "925ca4f9748683bd3e74bd1eb09c73b531f3c273",
+  sha1: "1010a9359d84493f858f086a0cf58c4bb9a8931d",
+  keyLockingSha1: "70d8d10ace74d97a89034042c3320fd83e35ced0",
 };

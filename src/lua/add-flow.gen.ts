@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -119,6 +120,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local v=i~=''and s and JW(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "4afeeda5a266f86b22214155289ce8df2d9c8258",
-  keyLockingSha1: "19c1822618d4277de1a445b0a65cc069baadbab8",
+  sha1: "0416071f376592ef511bca98e28293fe5a48da94",
+  keyLockingSha1: "493844308d912e8ada9b46a71798f3069ebae7ae",
 };

@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $FQ } from "./parts/read-settings.gen.ts";
@@ -157,6 +158,6 @@ end
 return r
 `;
   },
-  sha1: "ae0379e5fd89e3ee4ddb3d408685e79acbce5c19",
-  keyLockingSha1: "b557b1402a9bd5fa54d7b676e758cf9a614b795d",
+  sha1: "cd54d0755116cff8196fddfbefeeefb66e375800",
+  keyLockingSha1: "ccd3aea8ff5ec2ccd58f916f5ea18f95a5b35871",
 };

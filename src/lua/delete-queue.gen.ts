@@ -79,7 +79,9 @@ end
 local x,y,z=0,tonumber(w[3]or 0),{}
 if q~='1'then
 x=redis.call('ZCARD',e)
-y=y>0 and y or redis.call('ZCOUNT',h,KR.task,'+inf')
+if y==0 and w[3]then
+y=redis.call('ZCOUNT',h,KR.task,'+inf')
+end
 elseif y>0 then
 z=s()
 y=0
@@ -113,6 +115,6 @@ end
 return y
 `;
   },
-  sha1: "ae9442a5a6e50f2e9dcffde535f21f6f714d00bb",
-  keyLockingSha1: "c2a5ebbb4dad7ff5d2588ad043cdbb357e795ab6",
+  sha1: "f5e896914d4f984b15bf0a108b8d1c96989496ed",
+  keyLockingSha1: "03a6c0d6eed3159c22d28dc2a908130d7dbf1e62",
 };

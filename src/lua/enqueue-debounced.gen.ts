@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -193,6 +194,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "32043213faea2f5715746f1e3f943501b64054fb",
-  keyLockingSha1: "951a01926c115e6c4789a6b792f5ac5c71379502",
+  sha1: "aef30f19767b36f70aa06fc1b67e0a9aa85831d5",
+  keyLockingSha1: "dffd0bee07f4285d86d759d9a03f88ab69d981c4",
 };

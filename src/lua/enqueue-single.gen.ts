@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -170,6 +171,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "94f9cb817ac4eb11f532adcad7d5236667d8915c",
-  keyLockingSha1: "e7756962e0772a5d38186fcb7f9788a90fc56df5",
+  sha1: "f7a28db2edcb46bc7d8ae9235db1440d8ff3e52b",
+  keyLockingSha1: "d83d5b21c00fe843c74d2bc10c8f000c3d6eea07",
 };

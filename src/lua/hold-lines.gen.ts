@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $FQ } from "./parts/read-settings.gen.ts";
@@ -126,6 +127,6 @@ and JW(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "1e321be0d55228828d208036d32e027677baf338",
-  keyLockingSha1: "3db0718dc318fb95c9bc84668da5ec17a032c459",
+  sha1: "be6e7b20cc42ffef4947005e6d9421648e3c32d3",
+  keyLockingSha1: "c1105e1032a1a71a13f80bad0fbc93f29edff012",
 };

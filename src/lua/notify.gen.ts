@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $FQ } from "./parts/read-settings.gen.ts";
@@ -111,6 +112,6 @@ and JW(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "fa5dccdf5b0b0c059059c66e71413a3cf30c6945",
-  keyLockingSha1: "62f4efca43f4eed2a968150388948a7888317e05",
+  sha1: "3f2efe62d62a0f034207b11c932a5dd8589e4be4",
+  keyLockingSha1: "859912d17d410378590dff0f81627d6a07db5c0e",
 };

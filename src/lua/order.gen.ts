@@ -14,6 +14,7 @@ import {} from "./parts/append.gen.ts";
 import {} from "./parts/newer.gen.ts";
 import {} from "./parts/fixed-fields.gen.ts";
 import {} from "./parts/texts.gen.ts";
+import {} from "./parts/changing-fields.gen.ts";
 import {} from "./parts/parse-with.gen.ts";
 import {} from "./parts/place-after.gen.ts";
 import {} from "./parts/clear-plan.gen.ts";

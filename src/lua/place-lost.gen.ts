@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -164,6 +165,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "6d608ae767a00f42d4bf2dc60ad9524305251311",
-  keyLockingSha1: "6608ebdc48c2f6dcd4f3d11490e81ccb08b14799",
+  sha1: "c8bbb1c96d8474e72a9a828c3d388d15ee5119a6",
+  keyLockingSha1: "0e1454600272976ab715e4bd146f96157cf1e8fa",
 };

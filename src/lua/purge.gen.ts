@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $I, $KT } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
@@ -12,6 +12,7 @@ import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $R, $FR, $S } from "./parts/place-after.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
@@ -242,6 +243,6 @@ end
 return aa or v
 `;
   },
-  sha1: "078ea8e9fc906ae428b3dd4b4e9d861d4a46c694",
-  keyLockingSha1: "b23a698b8b2c36f264da0059907a28ea10f2ec0f",
+  sha1: "bb14be371ca921c6dbecddba16e6de4e2de0f208",
+  keyLockingSha1: "efb3feba70adfaa62ce8913717b8d30562949cdb",
 };

@@ -2,11 +2,12 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
 import { $AN } from "./parts/add.gen.ts";
@@ -79,6 +80,6 @@ end
 return g
 `;
   },
-  sha1: "77d60da9a9e4e259934dae6ead2d91e729935d3b",
-  keyLockingSha1: "bba6bf09ac09a4f98b62348198c489b1fbe30859",
+  sha1: "a7673aabf194b6b0e3249ca3082d7b752ed97ef1",
+  keyLockingSha1: "e72445aa157989363808710cbf29c18054b29acb",
 };

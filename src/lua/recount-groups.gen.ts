@@ -3,13 +3,14 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -154,6 +155,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "7df3364d20cba4d23c38ce1a36aecf0d19eca239",
-  keyLockingSha1: "11377ad5c709946b0212b7d1de82feb045b10cfa",
+  sha1: "d79b6affb4b9798fa2592420910f5e90acf1cf18",
+  keyLockingSha1: "e4f2bf7de9d9a6bb1f1aed471e752a9a148c7852",
 };

@@ -4,13 +4,14 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $R, $FR, $S } from "./parts/place-after.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
@@ -195,6 +196,6 @@ end
 return am
 `;
   },
-  sha1: "155f87952eb8e3fa847900b40005d4ece0a77679",
-  keyLockingSha1: "caa2e074580496a03f9df34200528f79099d45a2",
+  sha1: "993acd45b1ee4c6dc2b7fd657c1267d1e519d68c",
+  keyLockingSha1: "0d083879774478421309f005151dc6b28bf947e3",
 };

@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -100,6 +101,6 @@ ${$DA}${$AL}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$
 ${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}return FU(j)or{'removed'}
 `;
   },
-  sha1: "68214b390c33ff29d46b7dc73b4a3f961c4ac782",
-  keyLockingSha1: "6134ad4030402cec01003ef0059f4e1e5fc57d57",
+  sha1: "d7350931818a657572c6411e16c1403a57be0802",
+  keyLockingSha1: "ee8c70e110a45673e0791f4c7b6cfdd10efa54f7",
 };

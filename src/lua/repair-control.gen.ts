@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
@@ -141,6 +142,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "aaf2f65b78aed57152277e644106fae908eeb4a5",
-  keyLockingSha1: "17404c4741a86b00d4c1d8d8a500adff50f11b18",
+  sha1: "be3ead1236d0daf564014fbfc256151d79ac4017",
+  keyLockingSha1: "e56a950a0c534caeec196b140989a111961ae847",
 };

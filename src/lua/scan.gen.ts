@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -214,6 +215,6 @@ af[#af+1]=v
 return ae or af
 `;
   },
-  sha1: "fcce5c591be88bcca3f5492a5596a1c4bd6d378a",
-  keyLockingSha1: "0fefa7c6d6fbde295a1d1d92451b5e4b10559e60",
+  sha1: "2e02f80fca98b31c4c94e655874288a580d4b5b1",
+  keyLockingSha1: "76ffb4f55aa1aac7453d8ce817ceadeaea2def2c",
 };

@@ -2,13 +2,14 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
-import { $GC, $GE, $GK } from "./parts/state.gen.ts";
+import { $GC } from "./parts/state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
 import { $GD, $GH } from "./parts/fixed-fields.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
+import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
@@ -106,6 +107,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local q=p and JW(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "f796f1ad4d45387bddaf2c3c45f6318d1ca3ba6d",
-  keyLockingSha1: "5001701a77b47ac6366d5799114776722910090e",
+  sha1: "6aef6d9ebbe43a521c077e42f4144649fc205827",
+  keyLockingSha1: "8ea286d3b55415cafcf9591ab95c78c58b3ab1c0",
 };

@@ -19,7 +19,7 @@ export type QueueDeleted =
       readonly ok: false;
       readonly code: "still_working";
       readonly working: number;
-      readonly ofFlows: number;
+      readonly ofFlows?: number | undefined;
     };
 
 /** Deletes the queue: see `Operator.deleteQueue`. */
@@ -35,7 +35,7 @@ export async function deleteQueue(
   return store.over(async () => {
     const all = await store.shards({ ...options, fresh: true });
     const found = all.length > 1 && force === "" ? await countWorking(queue, all, token, options) : NONE;
-    if (found.working + found.ofFlows > 0) return { ok: false, code: "still_working", ...found };
+    if (found.working + found.ofFlows > 0) return refused(found);
     const callOf = (shard: Shard) => shard.call(deleteQueueScript, { token, force });
     const changed = await changeAll(store, callOf, options);
     const gone = changed.filter(({ reply }) => reply.deletedAt !== undefined);
@@ -48,11 +48,15 @@ export async function deleteQueue(
     for (const { shard } of gone) forgetNote(transport, shard.keys);
     const working = changed.reduce((sum, { reply }) => sum + (reply.working ?? 0), 0);
     const ofFlows = changed.reduce((sum, { reply }) => sum + (reply.nodes ?? 0), 0);
-    return working + ofFlows > 0 ? { ok: false, code: "still_working", working, ofFlows } : { ok: true };
+    return working + ofFlows > 0 ? refused({ working, ofFlows }) : { ok: true };
   }, options);
 }
 
 const NONE = { working: 0, ofFlows: 0 };
+
+const refused = ({ working, ofFlows }: typeof NONE): QueueDeleted => {
+  return { ok: false, code: "still_working", working, ...(ofFlows > 0 && { ofFlows }) };
+};
 
 /** How many tasks are working, and how many nodes are of flows; none if an earlier copy of the call has deleted the queue. */
 async function countWorking(

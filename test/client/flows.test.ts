@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createFlowClient } from "../../src/client/flows/index.ts";
+import { createFlowClient, type FlowItem, type NamedQueue } from "../../src/client/flows/index.ts";
 import { defineQueue, Queue } from "../../src/index.ts";
 import { linked } from "../../src/features/linked/index.ts";
 import { encrypting } from "../support/encrypting.ts";
@@ -99,8 +99,51 @@ test("reports, redrives and cancels a flow, and reads what a task waited for", a
   expect(await client.before("c", chain.tasks["y"]!)).toEqual({
     x: { state: "completed", result: new Uint8Array([7]) },
   });
-  const sealed = { queue: defineQueue("s", { encryption: encrypting() }), payload: 1 };
-  await expect(client.batch([sealed])).rejects.toMatchObject({ path: "tasks[0].queue" });
+});
+
+test("encrypts the tasks of a batch and those that a task adds, and decrypts what a task waited for", async () => {
+  const secret = defineQueue<string>("secret", { encryption: encrypting() });
+  const other = defineQueue<string>("other", { encryption: encrypting() });
+  const [queue, others] = [direct("secret", secret.options), direct("other", other.options)];
+  for (const options of [{}, { idempotencyKey: "batch-1" }, { id: "named" }]) {
+    const { id, tasks } = await flows().batch([{ queue: secret, payload: "one" }], {
+      failed: { queue: secret, payload: "failed" },
+      ended: { queue: secret, payload: "ended" },
+      ...options,
+    });
+    const [one] = await queue.dequeue();
+    expect([one?.id, one?.payload]).toEqual([tasks["1"], "one"]);
+    const items: FlowItem<NamedQueue>[] = [
+      { ref: "in", flow: [{ ref: "a", queue: other, payload: "added" }] },
+      { ref: "b", queue: "plain", payload: "plain" },
+      { ref: "c", queue: other, payload: "refused" },
+    ];
+    const added = await flows().addBefore(secret, one!, "ended", items);
+    const ids = added.ok ? added.tasks : {};
+    expect(await flows().addBefore(secret, one!, "ended", items)).toEqual({ ...added, created: false });
+    await one?.complete("result of one");
+    const [a, c] = await others.dequeue({ max: 2 });
+    expect([a?.id, a?.payload, c?.payload]).toEqual([ids["in/a"], "added", "refused"]);
+    await a?.complete();
+    await c?.reject("error of c");
+    const [b] = await direct("plain").dequeue();
+    await b?.complete("plain");
+    const callbacks = await queue.dequeue({ max: 2 });
+    expect(callbacks.map((task) => [task.id, task.payload])).toEqual([
+      [tasks["failed"], "failed"],
+      [tasks["ended"], "ended"],
+    ]);
+    const before = (queues: NamedQueue[]) => flows().before(secret, tasks["ended"]!, { queues });
+    expect(await before([other, "plain"])).toEqual({
+      "1": { state: "completed", result: "result of one" },
+      "1/in": { state: "completed" },
+      "1/b": { state: "completed", result: "plain" },
+      "1/c": { state: "rejected", reason: "rejected", error: "error of c" },
+    });
+    await expect(before([])).rejects.toMatchObject({ code: "undecryptable" });
+    for (const task of callbacks) await task.complete();
+    expect(await flows().get(id)).toMatchObject({ state: "rejected" });
+  }
 });
 
 test("refuses what is wrong, before a request or by the server, with its path", async () => {

@@ -1,17 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  defineQueue,
-  type Enqueued,
-  type FoundTask,
-  type QueueCounts,
-  type TaskInfo,
-} from "../../src/index.ts";
+import { type Enqueued, type FoundTask, type QueueCounts, type TaskInfo } from "../../src/index.ts";
+import type { AddedFlow, FlowReport } from "../../src/features/flows/index.ts";
 import { runHere } from "../cli/run-here.ts";
 import { QUEUE } from "../support/rig.ts";
 import {
   type AddedTask,
+  declaredOf,
   type Found,
   handled,
   noBulk,
@@ -22,14 +18,21 @@ import {
 } from "./front.ts";
 
 /** Options of `sluice enqueue`. */
-const options = ({ id, group, delay, debounce }: AddedTask) =>
-  Object.entries({ id, group, delay, debounce: debounce && JSON.stringify(debounce) }).flatMap(
-    ([name, value]) =>
-      value === undefined ? [] : [`--${name}`, typeof value === "number" ? `${value}ms` : value],
+const options = ({ id, group, delay, debounce, throttle, singleton, replace }: AddedTask) => {
+  const [debounced, throttled, single] = [debounce, throttle, singleton].map(
+    (by) => by && JSON.stringify(by),
   );
+  const given = { id, group, delay, debounce: debounced, throttle: throttled, singleton: single };
+  const texts = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, typeof value === "number" ? `${value}ms` : value],
+  );
+  return replace ? [...texts, "--replace"] : texts;
+};
 
 /** Commands of `sluice` with the database's address. They know only the name of the queue. */
-export const commandLine: StartFront = async (rig, { declaration, handler, concurrency, prefix }) => {
+export const commandLine: StartFront = async (rig, given) => {
+  const { handler, concurrency, prefix } = given;
+  const declared = declaredOf(given);
   const env = { REDIS_URL: rig.redis.url, SLUICE_PREFIX: prefix };
   const sluice = async <Row>(args: readonly string[], stdin?: string): Promise<Row[]> => {
     const { code, err, rows } = await runHere(args, env, { ...(stdin !== undefined && { stdin }) });
@@ -38,20 +41,24 @@ export const commandLine: StartFront = async (rig, { declaration, handler, concu
   };
   // `sluice deploy` reads what a module exports.
   const shared = globalThis as { composed?: object | undefined };
-  shared.composed = defineQueue(QUEUE, declaration);
+  shared.composed = Object.fromEntries(declared);
   const folder = await mkdtemp(join(tmpdir(), "sluice-compose-"));
   const module = join(folder, "queues.mjs");
-  await writeFile(module, "export const queue = globalThis.composed;");
+  await writeFile(module, "export const { emails, rows } = globalThis.composed;");
   await sluice(["deploy", module]);
   await rm(folder, { recursive: true });
   delete shared.composed;
 
-  const handleNext = async (): Promise<boolean> => {
-    const tasks = await sluice<Pulled>(["pull", QUEUE, "--max", String(concurrency)]);
+  const handleNext = async (queue: string): Promise<boolean> => {
+    const tasks = await sluice<Pulled>(["pull", queue, "--max", String(concurrency)]);
     const settlements = await handled(tasks, handler);
     const lines = settlements.map((one) => JSON.stringify(one)).join("\n");
-    if (tasks.length > 0) await sluice(["settle", QUEUE], lines);
+    if (tasks.length > 0) await sluice(["settle", queue], lines);
     return tasks.length > 0;
+  };
+  const addFlow = async (flow: object) => {
+    const [added] = await sluice<AddedFlow>(["flow", "--add", "-"], JSON.stringify(flow));
+    return added as AddedFlow;
   };
   return {
     async add(tasks) {
@@ -65,14 +72,30 @@ export const commandLine: StartFront = async (rig, { declaration, handler, concu
     },
     async run() {
       await sluice(["sweep"]);
-      while (await handleNext());
+      for (const queue of declared.keys()) while (await handleNext(queue));
     },
     async get(id) {
       const [task] = await sluice<TaskInfo>(["show", QUEUE, id]);
       return task ?? null;
     },
-    async counts() {
-      const [queue] = await sluice<{ counts: QueueCounts }>(["queues", QUEUE]);
+    async blocked(queue) {
+      return (await sluice<TaskInfo>(["ls", queue, "--state", "blocked"])).map(({ id }) => id);
+    },
+    pause: (time, group) =>
+      sluice(
+        group === undefined
+          ? ["pause", QUEUE, "--new", "--for", String(time)]
+          : ["settings", QUEUE, "--new", "--group", group, `paused=${time}`],
+      ),
+    flows: {
+      add: (tasks, own) => addFlow({ ...own, tasks }),
+      batch: (tasks, callbacks) => addFlow({ tasks, ...callbacks }),
+      get: async (id) => (await sluice<FlowReport>(["flow", id]))[0] ?? null,
+      cancel: (id) => sluice(["flow", id, "--cancel"]),
+      redrive: (id) => sluice(["flow", id, "--redrive"]),
+    },
+    async counts(name = QUEUE) {
+      const [queue] = await sluice<{ counts: QueueCounts }>(["queues", name]);
       if (!queue) throw new Error("sluice queues shows no queue");
       return queue.counts;
     },

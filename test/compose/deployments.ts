@@ -1,12 +1,21 @@
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import { dashboard } from "../../src/dashboard/index.ts";
+import type { DeploymentTools } from "../../src/deploy/declared/tools.ts";
 import {
-  defineQueue,
+  type AddedFlow,
+  batch,
+  flow,
+  type FlowCalls,
+  type FlowOptions,
+  flows,
+} from "../../src/http/flows/index.ts";
+import {
   type Enqueued,
   type FoundTasks,
   type HealthReport,
   Operator,
   type QueueCounts,
+  type Task,
   type TaskInfo,
 } from "../../src/index.ts";
 import { schedules } from "../../src/open/schedules/index.ts";
@@ -16,14 +25,22 @@ import { QUEUE } from "../support/rig.ts";
 import {
   type AddedTask,
   addTo,
+  batchOf,
+  declaredOf,
+  type FlowsFront,
   type Front,
   type Given,
+  type NamedItems,
   routeOf,
   type StartFront,
   eventsIn,
   storedIn,
   until,
+  withItsFlow,
+  withNoFlow,
+  withQueues,
 } from "./front.ts";
+import { overHttp, type Send } from "./over-http.ts";
 import { platforms } from "./platforms.ts";
 
 const ORIGIN = "https://deployment.test";
@@ -37,42 +54,70 @@ export const SLUICE_TOKENS = JSON.stringify([
   { token: OPERATOR, scopes: ["enqueue", "admin"], queues: "*" },
 ]);
 
-/** The options of a deployment whose own `fetch` uses the queue, and whose consumer handles its tasks. */
+/** The options of a deployment whose own `fetch` uses the queues, and whose consumers handle their tasks. */
 export function deploymentOf(given: Given): ServiceOptions {
-  const { declaration, handler, concurrency, tracing, logger } = given;
-  const declared = defineQueue(QUEUE, declaration);
+  const { handler, concurrency, tracing, logger, beside } = given;
+  const declared = declaredOf(given);
+  const all = [...declared.values()];
+  const handlerOf = (task: Task & FlowCalls, { queue }: Pick<DeploymentTools, "queue">) =>
+    handler(beside ? withItsFlow(task, (name) => queue(declared.get(name)!)) : withNoFlow(task));
   return {
     tracing,
     logger,
     ...(given.dashboard && { dashboard }),
-    ...(declaration.order && { order }),
-    ...(declaration.schedules && { schedules }),
-    consumers: [declared.consumer((task) => handler(task), { concurrency })],
+    ...(beside && { flows }),
+    ...(all.some(({ settings }) => settings.order) && { order }),
+    ...(all.some((one) => Object.keys(one.schedules).length > 0) && { schedules }),
+    consumers: all.map((one) =>
+      one.consumer((task, _, tools: Pick<DeploymentTools, "queue">) => handlerOf(task, tools), {
+        concurrency,
+      }),
+    ),
     async fetch(request, { queue }) {
       const { pathname } = new URL(request.url);
-      const emails = queue(declared);
-      if (pathname === "/own/add")
-        return Response.json(await addTo(emails, (await request.json()) as AddedTask[]));
+      const queueOf = (name: string) => queue(declared.get(name)!);
+      const emails = queueOf(QUEUE);
+      const json = async <T>() => (await request.json()) as T;
+      if (pathname === "/own/add") return Response.json(await addTo(emails, await json<AddedTask[]>()));
       if (pathname === "/own/get") return Response.json(await emails.get(await request.text()));
-      if (pathname === "/own/counts") return Response.json(await emails.counts());
+      if (pathname === "/own/counts") return Response.json(await queueOf(await request.text()).counts());
+      if (pathname === "/own/flow") {
+        const { items, own } = await json<{ items: NamedItems; own: FlowOptions }>();
+        return added(flow(withQueues(items, queueOf), own));
+      }
+      if (pathname === "/own/batch") {
+        const [tasks, callbacks] = await json<Parameters<FlowsFront["batch"]>>();
+        return added(batch(...batchOf(tasks, callbacks, queueOf)));
+      }
       return undefined;
     },
   };
 }
 
+/** The reply of a page that adds a flow, and says what is wrong with it. */
+const added = (call: Promise<AddedFlow>): Promise<Response> =>
+  call.then(
+    (flow) => Response.json(flow),
+    (error: Error) => new Response(error.message, { status: 400 }),
+  );
+
 /** Uses the queue by requests to such a deployment. */
 export function ownPages(
   fetch: (request: Request) => Promise<Response>,
-): Pick<Front, "add" | "get" | "counts" | "findings" | "find" | "bulk"> {
+): Pick<Front, "add" | "get" | "counts" | "findings" | "find" | "bulk" | "blocked" | "pause" | "flows"> {
   const post = async <T>(page: string, body: string): Promise<T> => {
     const response = await fetch(new Request(`${ORIGIN}/own/${page}`, { method: "POST", body }));
     if (response.status !== 200) throw new Error(`${page}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   };
-  const read = async <T>(path: string): Promise<T> => {
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    const response = await fetch(new Request(ORIGIN + path, { headers }));
-    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  const send: Send = async <T>(method: string, path: string, json?: object): Promise<T> => {
+    const headers = {
+      authorization: `Bearer ${method === "GET" ? TOKEN : OPERATOR}`,
+      ...(json && { "content-type": "application/json" }),
+    };
+    const init = { method, headers, ...(json && { body: JSON.stringify(json) }) };
+    const response = await fetch(new Request(ORIGIN + path, init));
+    if (response.status >= 400) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   };
   /** As the page of the dashboard calls it. */
@@ -87,12 +132,19 @@ export function ownPages(
     if (response.status >= 400) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response;
   };
+  const operated = overHttp(send);
   return {
+    ...operated,
+    flows: {
+      ...operated.flows,
+      add: (items, own) => post("flow", JSON.stringify({ items, own })),
+      batch: (...given) => post("batch", JSON.stringify(given)),
+    },
     add: (tasks) => post<Enqueued[]>("add", JSON.stringify(tasks)),
     get: (id) => post<TaskInfo | null>("get", id),
-    counts: () => post<QueueCounts>("counts", "-"),
-    findings: async () => (await read<HealthReport>("/v1/health/queues")).findings,
-    find: async (text) => (await read<FoundTasks>(`/v1/search?text=${text}`)).tasks,
+    counts: (queue = QUEUE) => post<QueueCounts>("counts", queue),
+    findings: async () => (await send<HealthReport>("GET", "/v1/health/queues")).findings,
+    find: async (text) => (await send<FoundTasks>("GET", `/v1/search?text=${text}`)).tasks,
     async bulk(action, ids) {
       const signedIn = await visit("/session", { token: OPERATOR });
       const [cookie = ""] = (signedIn.headers.get("set-cookie") ?? "").split(";");
@@ -117,9 +169,10 @@ export const deployment =
     // Applies what is declared. A server has begun to do so at its start.
     await cron();
     const { transport } = rig;
-    const { order = null } = given.declaration;
-    const operator = new Operator(QUEUE, { transport, prefix: given.prefix });
-    await until(async () => (await operator.settings()).order === order);
+    for (const [name, { settings }] of declaredOf(given)) {
+      const operator = new Operator(name, { transport, prefix: given.prefix });
+      await until(async () => (await operator.settings()).order === (settings.order ?? null));
+    }
     return {
       ...ownPages(fetch),
       run: cron,

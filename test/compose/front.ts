@@ -2,6 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { QueueDeclaration } from "../../src/deploy/declared/declaration.ts";
 import { onTestFinished } from "vitest";
 import {
+  type DefinedQueue,
+  defineQueue,
+  type Duration,
   type Enqueued,
   type FoundTask,
   type HealthFinding,
@@ -17,11 +20,34 @@ import {
 } from "../../src/index.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { type KeyOptions, type QueueOfClient, withDebounce } from "../../src/features/debounce/index.ts";
+import type {
+  AddedFlow,
+  BatchCallbacks,
+  BatchTask,
+  Before,
+  FlowItem,
+  FlowOptions,
+  FlowReport,
+  QueueOfFlow,
+} from "../../src/features/flows/index.ts";
 import type { Tracing } from "../../src/features/tracing/types.ts";
+import type { FlowCalls } from "../../src/open/flows/flow-calls.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";
 
-/** A task as every front gives it to a handler. */
-export type Delivered = Pick<Task, "id" | "payload" | "headers">;
+/** The queue beside `emails`. */
+export const BESIDE = "rows";
+
+/** Tasks of a flow, each with the name of its queue. */
+export type NamedItems = readonly FlowItem<string>[];
+
+/** What a handler asks of the flow of its task. */
+export interface InFlow {
+  before(): Promise<Readonly<Record<string, Before>>>;
+  addBefore(ref: string, items: NamedItems): Promise<unknown>;
+}
+
+/** A task as every front gives it to a handler. In a row without flows it has none of their calls. */
+export type Delivered = Pick<Task, "id" | "payload" | "headers"> & InFlow;
 
 /** A task as programs without the library pull it. */
 export interface Pulled extends Delivered {
@@ -32,6 +58,8 @@ export interface Pulled extends Delivered {
 export interface Given {
   /** The queue `emails`. */
   readonly declaration: QueueDeclaration;
+  /** A second queue, with the same handler, for flows. @default neither */
+  readonly beside?: QueueDeclaration;
   /** Returns the result of the task. */
   readonly handler: (task: Delivered) => unknown;
   /** How many handlers run at once. */
@@ -41,6 +69,12 @@ export interface Given {
   readonly logger?: Logger | undefined;
   /** Whether a deployment has the dashboard. */
   readonly dashboard?: boolean;
+}
+
+/** The declared queues, by their names. */
+export function declaredOf({ declaration, beside }: Given): ReadonlyMap<string, DefinedQueue> {
+  const all = [defineQueue(QUEUE, declaration), ...(beside ? [defineQueue(BESIDE, beside)] : [])];
+  return new Map(all.map((one) => [one.name, one]));
 }
 
 /** What is done with several tasks at once. */
@@ -55,7 +89,13 @@ export interface Front {
   /** Runs cron and consumers once. A server may go on afterwards. */
   run(): Promise<unknown>;
   get(id: string): Promise<TaskInfo | null>;
-  counts(): Promise<QueueCounts>;
+  /** @param queue @default `emails` */
+  counts(queue?: string): Promise<QueueCounts>;
+  /** The ids of the blocked tasks of a queue. */
+  blocked(queue: string): Promise<readonly string[]>;
+  /** Pauses the queue for a time, or one of its groups. */
+  pause(time: Duration, group?: string): Promise<unknown>;
+  readonly flows: FlowsFront;
   /** What is wrong with the queues and their database. */
   findings(): Promise<readonly Found[]>;
   /** Which tasks have a text, and where. */
@@ -68,6 +108,51 @@ export interface Front {
   stored(): Promise<{ readonly keys: readonly string[]; readonly text: string }>;
   stop(): Promise<unknown>;
 }
+
+/** How a front reaches flows. */
+export interface FlowsFront {
+  add(items: NamedItems, options?: FlowOptions): Promise<AddedFlow>;
+  batch(tasks: readonly BatchTask<string>[], callbacks: BatchCallbacks<string>): Promise<AddedFlow>;
+  get(id: string): Promise<FlowReport | null>;
+  cancel(id: string): Promise<unknown>;
+  redrive(id: string): Promise<unknown>;
+}
+
+/** Items with queues in place of their names. */
+export const withQueues = <Q>(items: NamedItems, queueOf: (name: string) => Q): FlowItem<Q>[] =>
+  items.map((item) =>
+    "flow" in item
+      ? { ...item, flow: withQueues(item.flow, queueOf) }
+      : { ...item, queue: queueOf(item.queue) },
+  );
+
+/** A batch with queues in place of their names. */
+export function batchOf<Q>(
+  tasks: readonly BatchTask<string>[],
+  callbacks: BatchCallbacks<string>,
+  queueOf: (name: string) => Q,
+): [BatchTask<Q>[], BatchCallbacks<Q>] {
+  const withQueue = <One extends { readonly queue: string }>(one: One) => ({
+    ...one,
+    queue: queueOf(one.queue),
+  });
+  const named = Object.entries(callbacks) as [keyof typeof callbacks, Omit<BatchTask<string>, "ref">][];
+  return [tasks.map(withQueue), Object.fromEntries(named.map(([name, one]) => [name, withQueue(one)]))];
+}
+
+/** A task as handlers of the library get it, whose flow takes the names of queues. */
+export const withItsFlow = (task: Task & FlowCalls, queueOf: (name: string) => QueueOfFlow): Delivered => ({
+  ...task,
+  before: () => task.before(),
+  addBefore: (ref, items) => task.addBefore(ref, withQueues(items, queueOf)),
+});
+
+/** A task of a row without flows. */
+export const withNoFlow = (task: Task): Delivered => ({ ...task, before: noFlow, addBefore: noFlow });
+
+const noFlow = async (): Promise<never> => {
+  throw new Error("this row has no flows");
+};
 
 export type StartFront = (rig: Rig, given: Given) => Promise<Front>;
 
@@ -100,7 +185,8 @@ export async function addTo(
   const [first, ...others] = tasks;
   if (!first || others.length > 0) return queue.enqueueMany(tasks);
   const { payload, ...options } = first;
-  if (!options.debounce) return [await queue.enqueue(payload, options)];
+  const { debounce, throttle, singleton, replace } = options;
+  if (!(debounce ?? throttle ?? singleton ?? replace)) return [await queue.enqueue(payload, options)];
   return [await withDebounce<unknown, QueueOfClient<unknown>>(queue).enqueue(payload, options)];
 }
 

@@ -1,20 +1,12 @@
 import { operations } from "../../src/http/operations/index.ts";
 import { order } from "../../src/open/order/index.ts";
 import { debounce } from "../../src/features/debounce/index.ts";
-import { createClient } from "../../src/client/index.ts";
-import { linked } from "../../src/features/linked/index.ts";
 import { createApp } from "../../src/http/app.ts";
-import {
-  applyQueues,
-  defineQueue,
-  drain,
-  type Enqueued,
-  findTasks,
-  Operator,
-  Queue,
-  queueHealth,
-  sweep,
-} from "../../src/index.ts";
+import { flows } from "../../src/http/flows/index.ts";
+import { flowRoutes } from "../../src/http/routes/flows.ts";
+import { createClient } from "../../src/client/index.ts";
+import { createFlowClient } from "../../src/client/flows/index.ts";
+import { type DefinedQueue, drain, type Enqueued, type Task } from "../../src/index.ts";
 import type { Waker } from "../../src/features/waking/waker.ts";
 import { testDeployment } from "../../src/testing/index.ts";
 import { asker, secrets, tokens } from "../http/served.ts";
@@ -24,6 +16,8 @@ import { deployment, deploymentOf, ownPages, SLUICE_TOKENS } from "./deployments
 import {
   type AddedTask,
   addTo,
+  batchOf,
+  declaredOf,
   type Given,
   handled,
   oneAtATime,
@@ -33,130 +27,138 @@ import {
   type StartFront,
   eventsIn,
   storedIn,
+  withQueues,
 } from "./front.ts";
+import { library } from "./library.ts";
+import { inFlowOverHttp, overHttp, type Send } from "./over-http.ts";
 import type { FrontName } from "./table.ts";
 
-/** A program that makes its own queue, and drains and sweeps it. */
-const library: StartFront = async (rig, { declaration, handler, concurrency, prefix, tracing }) => {
-  const transport = declaration.order ? linked(rig.transport) : rig.transport;
-  const declared = defineQueue(QUEUE, declaration);
-  const { failed } = await applyQueues(transport, [declared], { prefix });
-  if (failed.length > 0) throw new Error(JSON.stringify(failed));
-  const consumer = oneAtATime(() => drain(queue, handler, { budget: "1m", concurrency }));
-  const wake = { wake: () => void consumer.start() };
-  const queue = new Queue(declared, { transport, prefix, tracing, wake });
-  const operator = new Operator(declared, { transport, prefix, wake });
-  return {
-    add: (tasks) => addTo(queue, tasks),
-    async run() {
-      await sweep(transport, { prefix });
-      await consumer.start();
-    },
-    get: (id) => queue.get(id),
-    counts: () => queue.counts(),
-    findings: async () => (await queueHealth(transport, { prefix })).findings,
-    find: async (text) => (await findTasks(transport, { text, prefix })).tasks,
-    async bulk(action, ids) {
-      if (action === "cancel") return operator.cancelMany(ids);
-      return action === "delete" ? operator.removeMany(ids) : operator.redrive({ ids });
-    },
-    events: () => eventsIn(rig),
-    stored: () => storedIn(rig),
-    stop: consumer.ended,
-  };
-};
-
-/** A server of the HTTP interface that knows no declarations: the queue was declared to another one. */
-async function server(rig: Rig, { declaration, prefix, tracing }: Given, wake: Waker["wake"]) {
-  const { settings, schedules, partitions, options } = defineQueue(QUEUE, declaration);
-  const { offload } = options;
+/** A server of the HTTP interface that knows no declarations: the queues were declared to another one. */
+async function server(rig: Rig, given: Given, wake: Waker["wake"]) {
+  const { prefix, tracing, beside } = given;
+  const all = [...declaredOf(given).values()];
+  const [{ options }] = all as [DefinedQueue];
+  const part = beside && { ...flows, routes: flowRoutes };
   const app = createApp({
     operations,
     order,
     debounce,
+    flows: part,
     transport: rig.transport,
     tokens,
     prefix,
     tracing,
-    offload,
+    offload: options.offload,
     wake: { wake },
   });
   const ask = asker((request) => app.fetch(request));
   const other = createApp({ operations, order, transport: { send: rig.transport.send }, tokens, prefix });
-  const path = `/v1/queues/${QUEUE}`;
-  const json = {
-    settings,
-    partitions,
-    schedules: Object.entries(schedules).map(([name, schedule]) => ({ name, ...schedule })),
+  const askOther = asker((request) => other.fetch(request));
+  for (const { name, settings, partitions, schedules } of all) {
+    const named = Object.entries(schedules).map(([schedule, its]) => ({ name: schedule, ...its }));
+    const declared = await askOther("PUT", `/v1/queues/${name}/declaration`, {
+      json: { settings, partitions, schedules: named },
+    });
+    if (declared.status !== 200) throw new Error(JSON.stringify(declared.body));
+  }
+  const send: Send = async (method, path, json) => {
+    const { status, body } = await ask(method, path, { json });
+    if (status === 404 && method === "GET") return null;
+    if (status >= 400) throw new Error(`${status} ${JSON.stringify(body)}`);
+    return body;
   };
-  const declared = await asker((request) => other.fetch(request))("PUT", `${path}/declaration`, { json });
-  if (declared.status !== 200) throw new Error(JSON.stringify(declared.body));
-  return { app, ask, path };
+  return { app, ask, send, names: all.map(({ name }) => name) };
 }
 
 /** Requests to the HTTP interface, written by hand. */
 const http: StartFront = async (rig, given) => {
-  const consumer = oneAtATime(async () => {
-    for (;;) {
-      const { tasks } = await send<{ tasks: Pulled[] }>("POST", "/tasks/pull", { max: given.concurrency });
-      if (tasks.length === 0) return;
-      await send("POST", "/tasks/settle", { settlements: await handled(tasks, given.handler) });
-    }
-  });
-  const { ask, path } = await server(rig, given, () => void consumer.start());
-  const send = async <T>(method: string, rest: string, json?: unknown): Promise<T> => {
-    const { status, body } = await ask(method, path + rest, { json });
-    if (status >= 400) throw new Error(`${status} ${JSON.stringify(body)}`);
-    return body as T;
-  };
+  const consumers = new Map<string, ReturnType<typeof oneAtATime>>();
+  const { ask, send, names } = await server(rig, given, (name) => void consumers.get(name)?.start());
+  const path = `/v1/queues/${QUEUE}`;
+  for (const name of names) {
+    const at = `/v1/queues/${name}/tasks`;
+    const consume = async () => {
+      for (;;) {
+        const pull = { max: given.concurrency };
+        const { tasks } = await send<{ tasks: Pulled[] }>("POST", `${at}/pull`, pull);
+        if (tasks.length === 0) return;
+        const all = tasks.map((task) => ({ ...task, ...inFlowOverHttp(send, name, task) }));
+        await send("POST", `${at}/settle`, { settlements: await handled(all, given.handler) });
+      }
+    };
+    consumers.set(name, oneAtATime(consume));
+  }
   return {
+    ...overHttp(send),
     async add(tasks: readonly AddedTask[]) {
       const [first, ...others] = tasks;
-      if (first && others.length === 0) return [await send<Enqueued>("POST", "/tasks", first)];
-      return (await send<{ tasks: Enqueued[] }>("POST", "/tasks", { tasks })).tasks;
+      if (first && others.length === 0) return [await send<Enqueued>("POST", `${path}/tasks`, first)];
+      return (await send<{ tasks: Enqueued[] }>("POST", `${path}/tasks`, { tasks })).tasks;
     },
     async run() {
-      await ask("POST", "/v1/sweep", { json: {} });
-      await consumer.start();
+      await send("POST", "/v1/sweep", {});
+      for (const one of consumers.values()) await one.start();
     },
-    async get(id) {
-      const { status, body } = await ask("GET", `${path}/tasks/${id}`);
-      return status === 404 ? null : body;
-    },
-    counts: () => send("GET", ""),
+    get: (id) => send("GET", `${path}/tasks/${id}`),
+    counts: (name = QUEUE) => send("GET", `/v1/queues/${name}`),
     findings: async () => (await ask("GET", "/v1/health/queues")).body.findings,
     find: async (text) => (await ask("GET", `/v1/search?text=${text}`)).body.tasks,
-    bulk: (action, ids) => send("POST", routeOf(action), { ids }),
+    bulk: (action, ids) => send("POST", path + routeOf(action), { ids }),
     events: () => eventsIn(rig),
     stored: () => storedIn(rig),
-    stop: consumer.ended,
+    stop: () => allEnded(consumers),
   };
 };
 
-/** A program with the client of the HTTP interface, whose queue is declared in both. */
+/** A program with the client of the HTTP interface, whose queues are declared in both. */
 const client: StartFront = async (rig, given) => {
-  const { declaration, handler, concurrency, tracing } = given;
-  const consumer = oneAtATime(() => drain(queue, handler, { budget: "1m", concurrency }));
-  const { app, ask } = await server(rig, given, () => void consumer.start());
+  const { handler, concurrency, tracing } = given;
+  const consumers = new Map<string, ReturnType<typeof oneAtATime>>();
+  const { app, ask, send } = await server(rig, given, (name) => void consumers.get(name)?.start());
   const fetch = async (url: string, init: RequestInit) => app.fetch(new Request(url, init));
-  const queue = createClient({ url: "https://sluice.test", token: secrets.all, fetch, tracing }).queue(
-    defineQueue(QUEUE, declaration),
-  );
+  const connection = { url: "https://sluice.test", token: secrets.all, fetch, tracing };
+  const declared = declaredOf(given);
+  const queueOf = (name: string) => declared.get(name) as DefinedQueue;
+  const made = createClient(connection);
+  const ofFlows = createFlowClient(connection);
+  for (const [name, one] of declared) {
+    const handle = (task: Task) =>
+      handler({
+        ...task,
+        before: () => ofFlows.before(one, task.id),
+        addBefore: (ref, items) => ofFlows.addBefore(one, task, ref, withQueues(items, queueOf)),
+      });
+    const consume = () => drain(made.queue(one), handle, { budget: "1m", concurrency });
+    consumers.set(name, oneAtATime(consume));
+  }
+  const queue = made.queue(queueOf(QUEUE));
   return {
+    ...overHttp(send),
     add: (tasks) => addTo(queue, tasks),
     async run() {
-      await ask("POST", "/v1/sweep", { json: {} });
-      await consumer.start();
+      await send("POST", "/v1/sweep", {});
+      for (const one of consumers.values()) await one.start();
     },
     get: (id) => queue.get(id),
-    counts: () => queue.counts(),
+    counts: (name = QUEUE) => made.queue(queueOf(name)).counts(),
+    flows: {
+      add: (items, own) => ofFlows.flow(withQueues(items, queueOf), own),
+      batch: (tasks, callbacks) => ofFlows.batch(...batchOf(tasks, callbacks, queueOf)),
+      get: (id) => ofFlows.get(id),
+      cancel: (id) => ofFlows.cancel(id),
+      redrive: (id) => ofFlows.redrive(id),
+    },
     findings: async () => (await ask("GET", "/v1/health/queues")).body.findings,
     find: async (text) => (await ask("GET", `/v1/search?text=${text}`)).body.tasks,
     bulk: noBulk,
     events: () => eventsIn(rig),
     stored: () => storedIn(rig),
-    stop: consumer.ended,
+    stop: () => allEnded(consumers),
   };
+};
+
+const allEnded = async (consumers: ReadonlyMap<string, ReturnType<typeof oneAtATime>>) => {
+  for (const one of consumers.values()) await one.ended();
 };
 
 /** `testDeployment` of `sluice-queue/testing`, on its own database, with its own clock. */

@@ -11,6 +11,10 @@ const featureNames = [
   "pause",
   "schedules",
   "debounce",
+  "flows",
+  "fallen",
+  "batches",
+  "sealedFlows",
   "wake",
   "tracing",
   "defaults",
@@ -64,6 +68,11 @@ const without: Readonly<Partial<Record<FeatureName, Partial<Record<FrontName, st
     client: "It has no log.",
     commandLine: "It prints for people.",
   },
+  sealedFlows: {
+    http: "Callers encrypt: the server has no keys. The client does so.",
+    commandLine: "It has no keys.",
+  },
+  batches: { commandLine: "It has no call for what a task waited for." },
   offload: { commandLine: "It reaches the store only through a deployment." },
   wake: { commandLine: "It has no consumer to wake, and says so after an enqueue." },
   tracing: {

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import type { DeploymentTools } from "../../src/deploy/service.ts";
+import { flow } from "../../src/features/flows/index.ts";
 import { defineQueue } from "../../src/index.ts";
 import { queueSpace } from "../support/key-space.ts";
 import { useRig } from "../support/rig.ts";
@@ -32,6 +33,38 @@ function counting(then: (payload: number, tools: DeploymentTools) => Promise<unk
 
 /** Makes Redis forget that a consumer is awake, as after five seconds. */
 const longSince = (name: string) => rig.command("HDEL", `sluice:{${name}}:tasks`, "~wake");
+
+test("a deployment without flows refuses to add one for its own consumers, and takes one for others", async () => {
+  const added: string[] = [];
+  const options: Parameters<typeof deployment>[0] = {
+    consumers: [mails.consumer(() => {})],
+    fetch: async (_, tools) => {
+      const items = [mails.name, "reports"].map((name) => ({
+        ref: name,
+        queue: tools.queue(name),
+        payload: 1,
+      }));
+      for (const item of items)
+        await flow(item).then(
+          ({ id }) => added.push(id.slice(id.indexOf("@"))),
+          (error: Error) => added.push(error.message),
+        );
+      return new Response();
+    },
+  };
+  for (const parts of [{ flows: false, order: false }, {}]) {
+    const { call, ended } = deployment({ ...options, ...parts });
+    await call();
+    await ended();
+  }
+  expect(added).toEqual([
+    expect.stringContaining('import { flows } from "sluice-queue/flows", and sluice({ flows, '),
+    "@reports",
+    "@mails",
+    "@reports",
+  ]);
+  await idle("mails");
+});
 
 test("a queue that has no consumer here is named once in the log, unless it is declared", async () => {
   const enqueueAll: NonNullable<Parameters<typeof deployment>[0]>["fetch"] = async (_, tools) => {

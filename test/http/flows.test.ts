@@ -190,10 +190,13 @@ describe("a flow", () => {
     await settle("mails-b", { outcome: "complete", result: "AAEC", encoding: "base64" });
     const before = (id: string) => `/v1/queues/mails-b/tasks/${encodeURIComponent(id)}/before`;
     expect((await ask("GET", before(tasks["rows/1"]), { as: "consume" })).body).toEqual({
-      tasks: { fetch: { state: "completed", result: { n: 1 } } },
+      tasks: { fetch: { id: tasks.fetch, queue: "mails-a", state: "completed", result: { n: 1 } } },
     });
-    expect((await ask("GET", before(tasks.mail))).body).toEqual({
-      tasks: { rows: { state: "completed" }, audit: { state: "rejected", error: "no", reason: "rejected" } },
+    expect((await ask("GET", before(tasks.mail))).body).toMatchObject({
+      tasks: {
+        rows: { queue: "mails-a", state: "completed" },
+        audit: { id: tasks.audit, queue: "mails-a", state: "rejected", error: "no", reason: "rejected" },
+      },
     });
     expect((await ask("GET", before("other"))).body).toEqual({ tasks: {} });
   });

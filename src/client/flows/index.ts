@@ -1,15 +1,16 @@
 /** Flows over HTTP. */
-import type {
-  AddedBefore,
-  AddedFlow,
-  BatchCallbacks,
-  BatchTask,
-  Before,
-  FlowCancelled,
-  FlowItem,
-  FlowOptions,
-  FlowRedriven,
-  FlowReport,
+import {
+  type AddedBefore,
+  type AddedFlow,
+  type BatchCallbacks,
+  type BatchTask,
+  type Before,
+  type FlowCancelled,
+  type FlowItem,
+  type FlowOptions,
+  type FlowRedriven,
+  type FlowReport,
+  aroundAdd,
 } from "../../features/flows/index.ts";
 import { onlyOptions, REQUEST_OPTIONS, taskId } from "../../kernel/options/validation.ts";
 import { readReceipt } from "../../kernel/names/receipt.ts";
@@ -17,8 +18,9 @@ import type { RequestOptions } from "../../kernel/options/types.ts";
 import { Connection, type ConnectionOptions, type ServerRequest } from "../connection.ts";
 import { withFields } from "../fields.ts";
 import { fieldsJson, splitOptions } from "../json.ts";
-import { valueOf } from "../values.ts";
-import { batchJson, itemsJson, knownQueue, type NamedQueue } from "./items-json.ts";
+import { openedBefore, valuesByQueue, type BeforeReply } from "./before.ts";
+import { addedJson, batchJson, flowJson } from "./items-json.ts";
+import { knownQueue, type NamedQueue } from "./known-queue.ts";
 
 export type {
   AddedBefore,
@@ -35,7 +37,7 @@ export type {
   FlowState,
 } from "../../features/flows/index.ts";
 export type { ConnectionOptions as FlowClientOptions } from "../connection.ts";
-export type { NamedQueue } from "./items-json.ts";
+export type { NamedQueue } from "./known-queue.ts";
 
 /** Flows over HTTP, as `sluice-queue/flows` has them. The server needs its part `flows`. */
 export interface FlowClient {
@@ -49,7 +51,7 @@ export interface FlowClient {
    */
   flow(items: readonly FlowItem<NamedQueue>[], options?: FlowOptions): Promise<AddedFlow>;
   /**
-   * Adds tasks with callbacks, as `batch` does. Queues with encryption are refused.
+   * Adds tasks with callbacks, as `batch` does.
    * @throws {SluiceError}
    */
   batch(
@@ -72,12 +74,17 @@ export interface FlowClient {
    */
   redrive(id: string, options?: RequestOptions): Promise<FlowRedriven>;
   /**
-   * Reads what a task waited for, by ref. Encrypted results are bytes.
-   * @throws {SluiceError}
+   * Reads what a task waited for, by ref.
+   * @param options.queues other queues that it waited for tasks of, if they have another encryption. @default that of its own
+   * @throws {SluiceError} also `undecryptable`
    */
-  before(queue: NamedQueue, id: string, options?: RequestOptions): Promise<Readonly<Record<string, Before>>>;
+  before(
+    queue: NamedQueue,
+    id: string,
+    options?: RequestOptions & { readonly queues?: readonly NamedQueue[] | undefined },
+  ): Promise<Readonly<Record<string, Before>>>;
   /**
-   * Adds tasks in front of one that waits for a working task. Queues with encryption are refused.
+   * Adds tasks in front of one that waits for a working task.
    * @param task of a dequeue of the client
    * @param ref of what waits for the task
    * @throws {SluiceError}
@@ -92,9 +99,6 @@ export interface FlowClient {
 }
 
 const OPTIONS = ["id", "onFailure", ...REQUEST_OPTIONS];
-
-/** What has become of a task, as the server writes it. */
-type BeforeReply = Before & { readonly encoding?: string; readonly errorEncoding?: string };
 
 /**
  * Makes a client of flows. It is beside `createClient`, whose programs do not pay for it.
@@ -112,7 +116,7 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
   const post = <Reply extends object, Refusal extends string = never>(
     path: string,
     request: RequestOptions,
-    call: Pick<ServerRequest, "body" | "replyField">,
+    call: Pick<ServerRequest, "body" | "replyField" | "addHeaders">,
     refusals?: readonly Refusal[],
   ) => connection.request<Reply, Refusal>({ ...call, method: "POST", path, options: request }, refusals);
   const pathOf = (id: string) => `/v1/flows/${encodeURIComponent(id)}`;
@@ -134,21 +138,27 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
     return typeof done === "string" ? ({ ok: false, code: "not_found" } as const) : (done as Reply);
   };
 
+  const { hooks } = connection;
+  const add = (call: Parameters<typeof aroundAdd>[1], request: RequestOptions, body: string) =>
+    aroundAdd(hooks, call, (addHeaders) =>
+      post<AddedFlow>("/v1/flows", request, { body, replyField: "tasks", addHeaders }),
+    );
+
   return {
     async flow(items, call = {}) {
       onlyOptions(call, OPTIONS);
       const { request, fields } = splitOptions(call);
-      const { name, tasks } = await itemsJson(items, call);
-      const body = withFields({ tasks }, await fieldsJson({ ...fields, id: name }));
-      return post<AddedFlow>("/v1/flows", request, { body, replyField: "tasks" });
+      const json = await flowJson(items, call);
+      const body = withFields({ tasks: json.tasks }, await fieldsJson({ ...fields, id: json.name }));
+      return add(json.about, request, body);
     },
 
     async batch(tasks, { completed, failed, ended, ...call } = {}) {
       onlyOptions(call, OPTIONS);
       const { request, fields } = splitOptions(call);
-      const json = await batchJson(tasks, { completed, failed, ended });
-      const body = withFields(json, await fieldsJson(fields));
-      return post<AddedFlow>("/v1/flows", request, { body, replyField: "tasks" });
+      const json = await batchJson(tasks, { completed, failed, ended }, call);
+      const body = withFields(json.fields, await fieldsJson({ ...fields, id: json.name }));
+      return add(json.about, request, body);
     },
 
     async get(id, request = {}) {
@@ -168,29 +178,31 @@ export function createFlowClient(options: ConnectionOptions): FlowClient {
       return "ok" in done ? done : { ok: true, redriven: done.redriven };
     },
 
-    async before(queue, id, request = {}) {
+    async before(queue, id, { queues = [], ...request } = {}) {
       type Reply = { readonly tasks: Readonly<Record<string, BeforeReply>> };
+      const valuesOf = valuesByQueue(queue, queues);
       const { tasks } = await connection.request<Reply>(read(beforePath(queue, id), request, "tasks"));
-      const opened = Object.entries(tasks).map(([ref, { encoding, errorEncoding, ...one }]) => {
-        const result = encoding !== undefined && { result: valueOf(one.result, encoding) };
-        const error = errorEncoding !== undefined && { error: valueOf(one.error, errorEncoding) };
-        return [ref, { ...one, ...result, ...error }];
-      });
-      return Object.fromEntries(opened) as Readonly<Record<string, Before>>;
+      const opened = Object.entries(tasks).map(
+        async ([ref, one]) => [ref, await openedBefore(valuesOf(one.queue), one)] as const,
+      );
+      return Object.fromEntries(await Promise.all(opened));
     },
 
     async addBefore(queue, { receipt }, ref, items, own = {}) {
       onlyOptions(own, REQUEST_OPTIONS);
-      const { tasks } = await itemsJson(items, { id: "" }, "refuse");
-      const body = withFields({ tasks }, await fieldsJson({ receipt, ref }));
-      const path = beforePath(queue, readReceipt(receipt, "receipt").id);
-      const call = { body, replyField: "tasks" };
+      const { id } = readReceipt(receipt, "receipt");
+      const json = await addedJson(items, { id, ref });
+      const body = withFields({ tasks: json.tasks }, await fieldsJson({ receipt, ref }));
+      const path = beforePath(queue, id);
       type Reply = Omit<Extract<AddedBefore, { ok: true }>, "ok">;
-      const added = await post<Reply, "lease_lost" | "not_blocked">(path, own, call, [
-        "lease_lost",
-        "not_blocked",
-      ]);
-      return typeof added === "string" ? { ok: false, code: added } : { ok: true, ...added };
+      return aroundAdd<AddedBefore>(hooks, json.about, async (addHeaders) => {
+        const call = { body, replyField: "tasks", addHeaders };
+        const added = await post<Reply, "lease_lost" | "not_blocked">(path, own, call, [
+          "lease_lost",
+          "not_blocked",
+        ]);
+        return typeof added === "string" ? { ok: false, code: added } : { ok: true, ...added };
+      });
     },
   };
 }

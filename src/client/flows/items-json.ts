@@ -1,47 +1,27 @@
 /** The items of a flow as they are sent. */
-import { invalidArgument } from "../../errors.ts";
 import {
+  addedRoot,
   type BatchCallbacks,
   type BatchTask,
   type FlowItem,
+  type FlowPlan,
   type FlowTask,
   MAX_FLOW_TASKS,
+  planBatch,
   planFlow,
 } from "../../features/flows/index.ts";
-import { checkedEncryption, encrypted } from "../../features/encryption/index.ts";
-import { checkedSchema } from "../../kernel/enqueue/checked-schema.ts";
 import { encodeChecked } from "../../kernel/enqueue/schema.ts";
-import { nodeId } from "../../kernel/linked/flow-names.ts";
+import { flowOf, nodeId } from "../../kernel/linked/flow-names.ts";
 import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
-import { listOf, optionsObject, queueName, requestKey } from "../../kernel/options/validation.ts";
+import { listOf, optionsObject, requestKey } from "../../kernel/options/validation.ts";
+import type { EnqueueOptions } from "../../kernel/options/types.ts";
 import { losslessJson } from "../../kernel/record/codec.ts";
 import { headerTexts } from "../../kernel/record/headers.ts";
-import { plainValues, type Values } from "../../kernel/values/values.ts";
-import { type DefinedOptions, nameAndOptions, type QueueOrName } from "../../open/definition.ts";
 import { given } from "../../pick.ts";
 import { withFields } from "../fields.ts";
-import { MAX_PAYLOAD } from "../new-task.ts";
 import { valueFields } from "../values.ts";
-
-/** A queue by its name, or a declared one. */
-// Any payload: a queue that takes one type is not one that takes another.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type NamedQueue = QueueOrName<any, any>;
-
-interface KnownQueue {
-  readonly name: string;
-  readonly options: DefinedOptions<unknown, unknown>;
-  readonly values: Values;
-}
-
-/** @throws {SluiceError} `invalid_argument` */
-export function knownQueue(queue: NamedQueue): KnownQueue {
-  const { name, options } = nameAndOptions<DefinedOptions<unknown, unknown>>(queue, {});
-  checkedSchema(options.schema);
-  const values = encrypted(plainValues(MAX_PAYLOAD), queueName(name), checkedEncryption(options.encryption));
-  return { name, options, values };
-}
+import { type KnownQueue, knownQueue, type NamedQueue } from "./known-queue.ts";
 
 /** What a call adds: its name is that of the flow. */
 interface Call {
@@ -49,72 +29,121 @@ interface Call {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Tasks to be sent: the numbers of their nodes, by their paths, and their queues. */
+class Tasks {
+  readonly #numbers: ReadonlyMap<string, number>;
+  readonly #tasks: readonly EnqueueOptions[];
+  readonly #queues = new Map<NamedQueue, KnownQueue>();
+
+  /** @throws {SluiceError} `invalid_argument` */
+  constructor({ nodes }: FlowPlan<NamedQueue>) {
+    this.#numbers = new Map(nodes.map(({ path }, node) => [path, node]));
+    this.#tasks = nodes.flatMap(({ task }) => task ?? []);
+    for (const { task } of nodes) {
+      if (task && !this.#queues.has(task.queue)) this.#queues.set(task.queue, knownQueue(task.queue));
+    }
+  }
+
+  get areSealed(): boolean {
+    return [...this.#queues.values()].some(({ values }) => values.areSealed);
+  }
+
+  /**
+   * The name of their flow if the client must choose it: an encrypted payload is bound to the id of its task, which has
+   * that name in it.
+   */
+  async flowName({ id, idempotencyKey }: Call): Promise<string | undefined> {
+    const key = requestKey({ idempotencyKey });
+    if (id !== undefined || !this.areSealed) return id;
+    return key === undefined ? newTaskId() : derivedName("flow", this.#home, key);
+  }
+
+  /** The id of their flow. @param name undefined if the server chooses it: then no payload is bound to it */
+  flow(name: string | undefined): string {
+    return `${name}@${this.#home}`;
+  }
+
+  get #home(): string {
+    const [first] = this.#queues.values();
+    return first?.name ?? "";
+  }
+
+  /** What a trace says of them. */
+  get about() {
+    return { queue: this.#home, tasks: this.#tasks, overHttp: true };
+  }
+
+  /** The JSON of a task. @param root what the numbers of its flow begin with */
+  json(task: Parameters<typeof taskJson>[0], path: string, flow: string, root = ""): Promise<string> {
+    const queue = this.#queues.get(task.queue) ?? knownQueue(task.queue);
+    return taskJson(task, queue, nodeId(flow, root + String(this.#numbers.get(path))), path);
+  }
+}
+
 /**
- * The JSON of the items, and the name of their flow if the client must choose it: an encrypted payload is bound to the id
- * of its task, which has that name in it.
- * @param sealed @default queues may have encryption
+ * The JSON of the items of a flow, and its name if the client must choose it.
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
-export async function itemsJson(
+export async function flowJson(items: readonly FlowItem<NamedQueue>[], call: Call) {
+  const tasks = new Tasks(planFlow(items));
+  const name = await tasks.flowName(call);
+  return { name, tasks: await listJson(items, tasks, tasks.flow(name)), about: tasks.about };
+}
+
+/**
+ * The JSON of items that a task adds in front of another one.
+ * @param id of the task that adds them
+ * @param ref of what waits for it
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
+export async function addedJson(
   items: readonly FlowItem<NamedQueue>[],
-  { id, idempotencyKey }: Call,
-  sealed?: "refuse",
+  { id, ref }: { readonly id: string; readonly ref: string },
 ) {
-  const { nodes } = planFlow(items);
-  const queues = new Map<NamedQueue, KnownQueue>();
-  for (const { task } of nodes) {
-    if (task && !queues.has(task.queue)) queues.set(task.queue, knownQueue(task.queue));
-  }
-  const [known] = [...queues.values()];
-  const areSealed = [...queues.values()].some(({ values }) => values.areSealed);
-  if (areSealed && sealed) throw notSealed("tasks");
-  const key = requestKey({ idempotencyKey });
-  let name = id;
-  if (areSealed && known && id === undefined) {
-    name = key === undefined ? newTaskId() : await derivedName("flow", known.name, key);
-  }
-  const flow = `${name}@${known?.name}`;
-  const numbers = new Map(nodes.map(({ task }, node) => [task, node]));
-  const jsonOf = (item: FlowItem<NamedQueue>, path: string): Promise<string> => {
-    if ("flow" in item) return innerJson(item, path);
-    const number = numbers.get(item) as number;
-    return taskJson(item, queues.get(item.queue) as KnownQueue, nodeId(flow, number), path);
+  const plan = planFlow(items);
+  const root = await addedRoot(id, ref, plan);
+  const tasks = new Tasks(plan);
+  return { tasks: await listJson(items, tasks, flowOf(id), root), about: tasks.about };
+}
+
+async function listJson(
+  items: readonly FlowItem<NamedQueue>[],
+  tasks: Tasks,
+  flow: string,
+  root?: string,
+): Promise<string> {
+  const jsonOf = async (item: FlowItem<NamedQueue>, path: string): Promise<string> => {
+    if (!("flow" in item)) return tasks.json(item, path, flow, root);
+    const { flow: list, ...own } = item;
+    return withFields({ flow: await allJson(list, `${path}.flow`) }, losslessJson(own, path, true));
   };
-  const listJson = async (list: readonly FlowItem<NamedQueue>[], path: string): Promise<string> => {
+  const allJson = async (list: readonly FlowItem<NamedQueue>[], path: string): Promise<string> => {
     const all = await Promise.all(list.map((item, i) => jsonOf(item, `${path}[${i}]`)));
     return `[${all.join()}]`;
   };
-  const innerJson = async (
-    { flow: list, ...own }: Extract<FlowItem<NamedQueue>, { flow: unknown }>,
-    path: string,
-  ) => withFields({ flow: await listJson(list, `${path}.flow`) }, losslessJson(own, path, true));
-  return { name, tasks: await listJson(items, "tasks") };
+  return allJson(items, "tasks");
 }
 
-/** Only the server knows the ids of these tasks, to which an encrypted payload is bound. */
-const notSealed = (path: string) =>
-  invalidArgument(path, "must not be of a queue with encryption: use flow, or sluice-queue/flows");
-
 /**
- * The fields of a batch, as JSON.
+ * The fields of a batch, as JSON, and its name if the client must choose it.
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export async function batchJson(
   tasks: readonly BatchTask<NamedQueue>[],
   callbacks: BatchCallbacks<NamedQueue>,
-): Promise<Readonly<Record<string, string>>> {
+  call: Call,
+) {
   listOf(tasks, "tasks", MAX_FLOW_TASKS);
-  const jsonOf = (task: Omit<BatchTask<NamedQueue>, "ref">, path: string) => {
-    optionsObject(task, `${path}.`);
-    const queue = knownQueue(task.queue);
-    if (queue.values.areSealed) throw notSealed(`${path}.queue`);
-    return taskJson(task, queue, "", path);
-  };
-  const all = await Promise.all(tasks.map((task, i) => jsonOf(task, `tasks[${i}]`)));
-  const others = Object.entries(callbacks).flatMap(([name, task]) =>
-    task === undefined ? [] : [jsonOf(task, name).then((json) => [name, json] as const)],
+  for (const [i, task] of tasks.entries()) optionsObject(task, `tasks[${i}].`);
+  const known = new Tasks(planBatch(tasks, callbacks));
+  const name = await known.flowName(call);
+  const flow = known.flow(name);
+  const all = await Promise.all(tasks.map((task, i) => known.json(task, `tasks[${i}]`, flow)));
+  const others = Object.entries(callbacks).flatMap(([path, task]) =>
+    task === undefined ? [] : [known.json(task, path, flow).then((json) => [path, json] as const)],
   );
-  return { tasks: `[${all.join()}]`, ...Object.fromEntries(await Promise.all(others)) };
+  const fields = { tasks: `[${all.join()}]`, ...Object.fromEntries(await Promise.all(others)) };
+  return { name, fields: fields as Readonly<Record<string, string>>, about: known.about };
 }
 
 /** The JSON of a task, with the defaults of its queue. */

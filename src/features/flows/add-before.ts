@@ -1,6 +1,7 @@
 /** Adds tasks in front of one that waits for a working task. */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { commandCall, run } from "../../kernel/call.ts";
+import type { AddHeaders } from "../../kernel/hooks.ts";
 import { edgesText, layoutFields, readPlans } from "../../kernel/linked/flow-layout.ts";
 import {
   flowOf,
@@ -12,7 +13,6 @@ import {
 import { addBeforeScript } from "../../kernel/linked/link-scripts.ts";
 import type { NodeItem } from "../../kernel/linked/node-pieces.ts";
 import { shardNamed } from "../../kernel/linked/outbox.ts";
-import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";
@@ -27,15 +27,19 @@ import {
   queuesOf,
   shardsOf,
   targetsOf,
+  hookedAdd,
   wakeAll,
   type FlowQueue,
   overAll,
 } from "./flow-tasks.ts";
-import { ADDED_ROOT, frontOf, refOf } from "./front-of.ts";
-import type { FlowItem } from "./graph/flow-items.ts";
+import { ADDED_ROOT, addedRoot, frontOf, refOf } from "./front-of.ts";
+import { type FlowItem, MAX_FLOW_TASKS } from "./graph/flow-items.ts";
 import type { FlowPlan } from "./graph/flow-plan.ts";
 import { planFlow } from "./graph/plan-flow.ts";
 import { sendNodes } from "./send-nodes.ts";
+
+/** Most characters of a ref, with those of the tasks that added it. */
+const MAX_ADDED_REF = 1_000;
 
 /**
  * What `addBefore` has done. `lease_lost`: the task is not the caller's any more. `not_blocked`: what should wait is
@@ -64,7 +68,9 @@ export async function addBefore<Q>(
   const plan = planFlow(items);
   const queues = queuesOf(plan.nodes, queueOf, task.store.queue);
   const stores = [task.store, ...queues.flatMap((queue) => queue?.store ?? [])];
-  return overAll(stores, () => addOnce(task, ref, plan, queues, signal), { signal });
+  return hookedAdd(plan.nodes, queues, (addHeaders) =>
+    overAll(stores, () => addOnce(task, ref, plan, queues, { signal, addHeaders }), { signal }),
+  );
 }
 
 async function addOnce<Q>(
@@ -72,14 +78,14 @@ async function addOnce<Q>(
   ref: string,
   { nodes, edges }: FlowPlan<Q>,
   queues: readonly (FlowQueue | undefined)[],
-  signal: AbortSignal | undefined,
+  { signal, addHeaders }: { signal: AbortSignal | undefined; addHeaders: AddHeaders | undefined },
 ): Promise<AddedBefore> {
   const { id, lease, token: ofLease, place } = readReceipt(task.receipt, "receipt");
   const shard = task.store.shard(place);
   const flow = flowOf(id);
   const number = id.slice(0, id.indexOf("{"));
   if (!queues.some((queue) => queue)) throw invalidArgument("tasks", "must have at least one task");
-  const recordsOf = await checkTasks(nodes, queues);
+  const recordsOf = await checkTasks(nodes, queues, addHeaders);
   const known = await readWorking(shard, id, `${lease},${ofLease}`, signal);
   if (!known) return { ok: false, code: "lease_lost" };
   if (!flow.includes("@")) throw invalidArgument("ref", `names ${ref}, but the task is of no flow`);
@@ -89,12 +95,20 @@ async function addOnce<Q>(
   const front = frontOf(plans, flow, number, ref);
   const from = shardNamed(link, front.shard);
 
-  const refs = nodes.map((node) => node.ref);
   const own = refOf(plans, number);
-  const name = await derivedName("before", id, front.number, JSON.stringify(refs));
-  const root = `g${name.slice(0, ADDED_ROOT - 1)}`;
+  const root = await addedRoot(id, ref, { nodes, edges });
   const added = nodes.map((node) => ({ ...node, ref: `${own}/${node.ref}` }));
   const others = new Set([...plans].flatMap(([other, plan]) => (other === root ? [] : plan.refs)));
+  const tooLong = added.find((node) => node.ref.length > MAX_ADDED_REF);
+  if (tooLong) {
+    const how = `with those of the tasks that added it, as in ${tooLong.ref.slice(0, 60)}…, it may have ${MAX_ADDED_REF} characters`;
+    throw invalidArgument(`${tooLong.path}.ref`, `is too long; ${how}`);
+  }
+  if (others.size + added.filter(({ kind }) => kind !== "gate").length > MAX_FLOW_TASKS)
+    throw invalidArgument(
+      "tasks",
+      `has too many tasks; a flow has at most ${MAX_FLOW_TASKS}, with those added later`,
+    );
   const again = added.find((node) => others.has(node.ref));
   if (again) throw invalidArgument(again.path, `must have a new ref; the flow has ${again.ref} already`);
 
@@ -102,7 +116,7 @@ async function addOnce<Q>(
   const places = queues.map((queue) => (queue ? (shards.get(queue) as Shard).name : front.shard));
   const numberFor = (node: number) => root + String(node);
   const records = await recordsOf((node) => nodeId(flow, numberFor(node)), []);
-  await checkGroups(nodes, queues, shards, { signal });
+  await checkGroups(nodes, queues, shards, undefined, { signal });
   const token = newToken();
   const plan = { nodes: added, edges };
   const { cancelsAt } = known;

@@ -2,7 +2,8 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { commandCall, runAll } from "../../kernel/call.ts";
 import { layoutFields } from "../../kernel/linked/flow-layout.ts";
-import { layoutField, nodeId, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
+import { layoutField, MAX_FLOW_ID, nodeId, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
+import type { AddHeaders } from "../../kernel/hooks.ts";
 import { addFlowScript } from "../../kernel/linked/link-scripts.ts";
 import type { NodeItem } from "../../kernel/linked/node-pieces.ts";
 import { derivedName } from "../../kernel/names/derived-ids.ts";
@@ -22,6 +23,7 @@ import {
   type QueueOf,
   shardsOf,
   targetsOf,
+  hookedAdd,
   wakeAll,
 } from "./flow-tasks.ts";
 import { type Content, tokenOfFlow } from "./flow-token.ts";
@@ -31,7 +33,10 @@ import { planFlow } from "./graph/plan-flow.ts";
 import { sendNodes } from "./send-nodes.ts";
 
 export interface FlowOptions extends RequestOptions {
-  /** The name of the flow: another call with it adds nothing. @default a new one */
+  /**
+   * The name of the flow: another call with it adds nothing. `<name>@<queue of the first task>` has at most 110 characters.
+   * @default a new one
+   */
   readonly id?: string | undefined;
   /**
    * `"cancel"`: once a task has failed, all that has not ended is cancelled, after what waits for its completion has been
@@ -74,13 +79,16 @@ export async function addPlan<Q>(
 ): Promise<AddedFlow> {
   const queues = queuesOf(plan.nodes, queueOf);
   const stores = queues.flatMap((queue) => queue?.store ?? []);
-  return overAll(stores, () => addOnce(plan, queues, options), { signal: options.signal });
+  return hookedAdd(plan.nodes, queues, (addHeaders) =>
+    overAll(stores, () => addOnce(plan, queues, options, addHeaders), { signal: options.signal }),
+  );
 }
 
 async function addOnce<Q>(
   { nodes, edges, batch }: FlowPlan<Q>,
   queues: readonly (FlowQueue | undefined)[],
   { id, idempotencyKey, onFailure, signal }: FlowOptions,
+  addHeaders: AddHeaders | undefined,
 ): Promise<AddedFlow> {
   if (id !== undefined && (typeof id !== "string" || !NAME.test(id))) {
     throw invalidArgument("id", "must be 1 to 64 of A-Z a-z 0-9 _ . -, beginning with a letter or a digit");
@@ -90,10 +98,17 @@ async function addOnce<Q>(
   const key = requestKey({ idempotencyKey });
   const first = queues.find((queue) => queue !== undefined);
   if (!first) throw invalidArgument("tasks", "must have at least one task");
-  const recordsOf = await checkTasks(nodes, queues);
+  const recordsOf = await checkTasks(nodes, queues, addHeaders);
   const homeQueue = first.store.queue;
   const derived = key === undefined ? newTaskId() : await derivedName("flow", homeQueue.name, key);
   const flow = `${id ?? derived}@${homeQueue.name}`;
+  if (flow.length > MAX_FLOW_ID) {
+    const path = id === undefined ? `${nodes.find(({ task }) => task)?.path}.queue` : "id";
+    throw invalidArgument(
+      path,
+      `makes the id of the flow too long; ${flow} may have ${MAX_FLOW_ID} characters`,
+    );
+  }
   const shards = await shardsOf(queues, flow, { signal });
   if (id !== undefined || key !== undefined)
     shards.set(first, await homeNow(first.store, shards.get(first) as Shard, flow, { signal }));
@@ -105,7 +120,7 @@ async function addOnce<Q>(
   const contents: Content[] = [];
   const number = (node: number) => String(node);
   const records = await recordsOf((node) => nodeId(flow, number(node)), contents);
-  await checkGroups(nodes, queues, shards, { signal });
+  await checkGroups(nodes, queues, shards, homeShard, { signal });
   const token = await tokenOfFlow(homeQueue.name, key, { nodes, edges }, contents);
   const home = homeShard.name;
   const cancelsAt = onFailure === "cancel" ? home : undefined;

@@ -1,7 +1,9 @@
 /** What a deep sweep does for flows: no task waits for what has ended, or is lost. */
 import { commandCall, exchange, run } from "../../kernel/call.ts";
+import { dividedSince } from "../../kernel/linked/divided-since.ts";
 import { flowOf, layoutField } from "../../kernel/linked/flow-names.ts";
 import { noteNodes, noteOf } from "../../kernel/linked/node-notes.ts";
+import { shardNamed } from "../../kernel/linked/outbox.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { slicesOf } from "../../kernel/slices.ts";
 import type { PlainCommand, SendOptions } from "../../kernel/transport.ts";
@@ -17,8 +19,11 @@ const PAGE = 160;
 
 /** Repairs the flows that have their home in a partition, and finds nodes there whose flow is not known. */
 export const flowsRepair: DeepSweepPart = {
-  async repair(shard, checked, findings, options) {
+  async repair(found, checked, findings, options) {
     if (checked?.hasFlows === false) return;
+    // Flows name queues as they were before they were divided.
+    const transport = dividedSince(found.queue.transport, () => true);
+    const shard = shardNamed({ ...found.queue, transport }, found.name);
     const { flows, pieces, parts } = await fieldsOf(shard, options);
     await putOut(shard, pieces, flows, findings, options);
     const lost: string[] = [];

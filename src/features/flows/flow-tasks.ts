@@ -3,6 +3,7 @@ import { invalidArgument } from "../../errors.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { type AddedNodes, edgesText } from "../../kernel/linked/flow-layout.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
+import type { AddHeaders, AddHooks } from "../../kernel/hooks.ts";
 import { all } from "../../kernel/maybe-promise.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import { DEFAULT_PREFIX } from "../../kernel/names/keys.ts";
@@ -16,6 +17,7 @@ import type { Content } from "./flow-token.ts";
 import type { FlowTask } from "./graph/flow-items.ts";
 import type { FlowNode, FlowPlan } from "./graph/flow-plan.ts";
 import type { Target } from "./send-nodes.ts";
+import { aroundAdd } from "./around-add.ts";
 
 /** What a flow needs of a queue. */
 export interface FlowQueue {
@@ -23,6 +25,7 @@ export interface FlowQueue {
   readonly values: Values;
   readonly defaults: TaskDefaults;
   readonly schema: Parameters<typeof checkAndEncode>[0];
+  readonly addHooks?: AddHooks | undefined;
 }
 
 /** Options of a task in a flow. Its id derives from that of the flow. `at` has an error of its own. */
@@ -90,6 +93,18 @@ export async function shardsOf(
   return shards;
 }
 
+/** Adds the tasks of nodes, as {@link aroundAdd} does. */
+export function hookedAdd<Q, R extends object>(
+  nodes: readonly FlowNode<Q>[],
+  queues: readonly (FlowQueue | undefined)[],
+  add: (addHeaders?: AddHeaders) => Promise<R>,
+): Promise<R> {
+  const first = queues.find((queue) => queue !== undefined);
+  const tasks = nodes.flatMap(({ task }) => task ?? []);
+  const call = { queue: first?.store.queue.name ?? "", tasks, overHttp: false };
+  return aroundAdd(first?.addHooks, call, add);
+}
+
 /** Runs calls on the shards of queues. Runs them again if one of these has turned out to have others. */
 export function overAll<T>(
   stores: readonly Adds[],
@@ -111,12 +126,14 @@ type Records = readonly ({ delay: string; record: string } | undefined)[];
 
 /**
  * Checks the tasks, before anything is asked of Redis.
+ * @param addHeaders to those of each task
  * @returns what makes their records once their ids are known. `contents` gets what the flow has of each queue
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export async function checkTasks<Q>(
   nodes: readonly { readonly task: FlowTask<Q> | undefined; readonly path: string }[],
   queues: readonly (FlowQueue | undefined)[],
+  addHeaders: AddHeaders | undefined,
 ): Promise<(idOf: (node: number) => string, contents: Content[]) => Promise<Records>> {
   const checked: TasksOfQueue[] = [];
   for (const queue of new Set(queues)) {
@@ -125,12 +142,11 @@ export async function checkTasks<Q>(
     const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
     const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
     for (const [i, task] of tasks.entries()) onlyOptions(task, FLOW_TASK_OPTIONS, at(i));
-    const texts = await all(tasks, (task, i) =>
-      checkAndEncode(queue.schema, task, at(i), queue.values.maxPayload),
-    );
+    // They stay in Redis, also with an object store, so no larger ones are taken.
+    const texts = await all(tasks, (task, i) => checkAndEncode(queue.schema, task, at(i)));
     const { name } = queue.store.queue;
     const parts = { name, values: queue.values, defaults: queue.defaults };
-    const { encode } = newTasks(parts, tasks, texts, { key: undefined, at });
+    const { encode } = newTasks(parts, tasks, texts, { key: undefined, at, addHeaders });
     checked.push({ name, numbers, tasks, at, encode });
   }
   return async (idOf, contents) => {

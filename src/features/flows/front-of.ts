@@ -2,6 +2,8 @@
 import { invalidArgument } from "../../errors.ts";
 import { nodeId, ROOT } from "../../kernel/linked/flow-names.ts";
 import { type AddedNodes, numberOf, type Plans, readRuns } from "../../kernel/linked/flow-layout.ts";
+import { derivedName } from "../../kernel/names/derived-ids.ts";
+import type { FlowPlan } from "./graph/flow-plan.ts";
 
 /** A node: the join behind those that were added with it, and its place among them. */
 interface Place {
@@ -25,6 +27,17 @@ export interface Front {
 
 /** The numbers of joins behind added nodes: `g`, and ten characters. */
 export const ADDED_ROOT = 11;
+
+/**
+ * The number of the join behind nodes that a task adds. A copy of the call gets the same.
+ * @param id of the task
+ * @param ref of what waits for it
+ */
+export async function addedRoot(id: string, ref: string, { nodes }: FlowPlan<unknown>): Promise<string> {
+  const refs = nodes.map((node) => node.ref);
+  const name = await derivedName("before", id, ref, JSON.stringify(refs));
+  return `g${name.slice(0, ADDED_ROOT - 1)}`;
+}
 
 /** The place of a node, by its number. */
 function placeOf(number: string): Place {

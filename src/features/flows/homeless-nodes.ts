@@ -1,6 +1,6 @@
 /** What a deep sweep does for nodes whose flow is not known: nothing else would end them, or forget them. */
 import { commandCall, exchange, run, runAll } from "../../kernel/call.ts";
-import { flowOf, layoutField } from "../../kernel/linked/flow-names.ts";
+import { flowOf, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
 import {
   addFlowScript,
   cancelNodesScript,
@@ -13,6 +13,7 @@ import type { Shard } from "../../kernel/shard.ts";
 import { groupedBy, slicesOf } from "../../kernel/slices.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
 import type { Findings } from "../../sweep/deep-part.ts";
+import { ADDED_ROOT } from "./front-of.ts";
 import { KEPT_ON } from "./repair-flow.ts";
 import { readStates } from "./report-flow.ts";
 
@@ -22,6 +23,9 @@ const BLOCKED = "4503599627370495";
 /** How many members one command reads, and how many entries one call handles. */
 const READ = 5_000;
 const PAGE = 160;
+
+/** Most partitions of a queue. */
+const MAX_PARTITIONS = 64;
 
 /** How long the records of ended nodes are kept that say nothing else, ms. */
 const KEPT_FOR = "3600000";
@@ -80,26 +84,64 @@ async function homelessOf(
     const flows = groupedBy(nodes, flowOf);
     const unseen = [...flows.keys()].filter((flow) => !known.has(flow) && !lost.has(flow));
     for (const slice of slicesOf(unseen, PAGE)) {
-      const ids = slice.map((flow) => `.${flows.get(flow)?.[0]}`);
-      const read = commandCall(
-        ["HMGET", shard.keys.tasks, ...ids],
-        (reply) => reply as readonly (string | null)[],
+      const own = slice.map((flow) => flows.get(flow) as readonly string[]);
+      const named = await homesOf(shard, own, options);
+      const places = await Promise.all(
+        slice.map((flow, i) => (named[i] === undefined ? partitionsOf(shard, flow, options) : [named[i]])),
       );
-      const records = await run(transport, read, options);
-      const calls = slice.map((flow, i) => {
-        const home = shardNamed(shard.queue, homeIn(records[i] ?? "") ?? shard.name);
-        return commandCall(["HEXISTS", home.keys.tasks, layoutField(flow)], (reply) => reply === 1);
-      });
-      for (const [i, exists] of (await exchange(transport, calls, options)).entries())
-        (exists() ? known : lost).add(slice[i] as string);
+      const calls = slice.flatMap((flow, i) =>
+        (places[i] as readonly string[]).map((name) => {
+          const { tasks } = shardNamed(shard.queue, name).keys;
+          const command = ["HEXISTS", tasks, layoutField(flow)] as const;
+          return commandCall(command, (reply) => (reply === 1 ? flow : undefined));
+        }),
+      );
+      for (const exists of await exchange(transport, calls, options)) {
+        const flow = exists();
+        if (flow !== undefined) known.add(flow);
+      }
+      for (const flow of slice) if (!known.has(flow)) lost.add(flow);
     }
     homeless.push(...nodes.filter((id) => lost.has(flowOf(id))));
     if (page.length < READ) return homeless;
   }
 }
 
-/** The home that a record names: the last of an even number of texts. It is not among them in the home itself. */
-function homeIn(record: string): string | undefined {
+/** Where a flow may have its home, if nothing here names it: the partitions of its queue that are in use. */
+async function partitionsOf(shard: Shard, flow: string, options: SendOptions): Promise<readonly string[]> {
+  const queue = flow.slice(flow.lastIndexOf("@") + 1);
+  const names = [queue, ...Array.from({ length: MAX_PARTITIONS }, (_, place) => `${queue}/${place}`)];
+  const command = ["ZMSCORE", shard.keys.queues, ...names] as const;
+  const read = commandCall(command, (reply) => reply as readonly (string | null)[]);
+  const scores = await run(shard.queue.transport, read, options);
+  return names.filter((_, i) => scores[i] !== null);
+}
+
+/** The homes of flows, by nodes of each. The joins behind all nodes of a partition name it; undefined if these are lost. */
+async function homesOf(
+  shard: Shard,
+  ofFlows: readonly (readonly string[])[],
+  options: SendOptions,
+): Promise<(string | undefined)[]> {
+  const joins = ofFlows.map((ids) => [...new Set(ids.flatMap((id) => [rootOf(flowOf(id)), joinBehind(id)]))]);
+  const fields = joins.flat().flatMap((id) => [id, `.${id}`]);
+  const records = new Map<string, string>();
+  for (const slice of slicesOf(fields, PAGE)) {
+    const command = ["HMGET", shard.keys.tasks, ...slice] as const;
+    const read = commandCall(command, (reply) => reply as readonly (string | null)[]);
+    for (const [i, record] of (await run(shard.queue.transport, read, options)).entries())
+      records.set(slice[i] as string, record ?? "");
+  }
+  const homeOf = (id: string) =>
+    /^[^\n]*;H=([^;\n]*)/.exec(records.get(id) ?? "")?.[1] ?? lastOf(records.get(`.${id}`) ?? "");
+  return joins.map((ids) => ids.map(homeOf).find((home) => home !== undefined));
+}
+
+const joinBehind = (id: string) =>
+  id.startsWith("g") ? nodeId(flowOf(id), id.slice(0, ADDED_ROOT)) : rootOf(flowOf(id));
+
+/** The home that the followers of a node end with, if others than those of its own partition are among them. */
+function lastOf(record: string): string | undefined {
   const followers = (/^[^\n]*;B=([^;\n]*)/.exec(record)?.[1] ?? "").split(" ");
   return followers.length % 2 === 0 ? followers.at(-1) : undefined;
 }

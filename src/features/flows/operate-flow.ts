@@ -2,7 +2,7 @@
 import { commandCall, runAll } from "../../kernel/call.ts";
 import { dividedSince } from "../../kernel/linked/divided-since.ts";
 import { type FlowLayout, readLayout } from "../../kernel/linked/flow-layout.ts";
-import { layoutField, rootOf } from "../../kernel/linked/flow-names.ts";
+import { rootOf } from "../../kernel/linked/flow-names.ts";
 import { cancelFlow, emptyOutbox, type Link, shardNamed } from "../../kernel/linked/outbox.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";
@@ -35,12 +35,12 @@ const ALL = { dry: "", interval: "0", cursor: "", filter: "" };
 export async function homeOf(open: OpenAdds, flow: string, options: RequestOptions) {
   const queue = flow.slice(flow.lastIndexOf("@") + 1);
   const store = open(queue);
+  const root = rootOf(flow);
+  // Not the layout: of a queue that was divided, calls on that go to its first partition.
   const call = (shard: Shard) =>
-    commandCall(["HEXISTS", shard.keys.tasks, layoutField(flow)], (reply) =>
-      reply === 1 ? shard : undefined,
-    );
+    commandCall(["HEXISTS", shard.keys.tasks, root], (reply) => (reply === 1 ? shard : undefined));
   const isUnknown = (found: Shard | undefined) => !found;
-  const home = await store.find(rootOf(flow), call, isUnknown, options);
+  const home = await store.find(root, call, isUnknown, options);
   return home && { store, home, link: store.queue as Link };
 }
 

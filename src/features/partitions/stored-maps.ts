@@ -101,7 +101,13 @@ async function findMarked(
   if (queues.length === 0) return new Map();
   const found = await run(transport, mapsCall(queues), { signal });
   for (const queue of queues) {
-    if (found.get(queue.name) instanceof SluiceError || isKnownSplit(queue)) continue;
+    if (found.get(queue.name) instanceof SluiceError) continue;
+    const known = lastMap(queue);
+    if (isSplit(known)) {
+      // Another call may have read it meanwhile.
+      found.set(queue.name, known);
+      continue;
+    }
     try {
       const map = await markedMap({ ...queue, signal });
       if (map) found.set(queue.name, rememberMap(queue, map));

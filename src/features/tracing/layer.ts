@@ -6,15 +6,18 @@ import type { Spans } from "./spans.ts";
 
 /** Traces queues by these spans. */
 export function tracingBy(spans: Spans, guard: Guard): Tracing {
-  return {
+  const tracing: Tracing = {
     traceCalls(queue, overHttp) {
       traceEnqueues(queue, overHttp, spans);
+      Object.assign(queue, { addHooks: tracing });
       if ("dequeue" in queue) traceLeases(queue, spans);
     },
     continuing: (headers) => tracingBy(spans.continuing(headers), guard),
     logTo: (log) => void (guard.log = log),
     detached: (run) => spans.detached(run),
+    adding: (call, add) => spans.enqueue({ ...call, many: true }, add),
   };
+  return tracing;
 }
 
 function traceEnqueues(queue: ProducerCalls, overHttp: boolean, spans: Spans): void {

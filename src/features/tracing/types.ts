@@ -1,5 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
-import type { AddHeaders } from "../../kernel/hooks.ts";
+import type { AddHeaders, AddHooks } from "../../kernel/hooks.ts";
 import type { Enqueued, EnqueueOptions, NewTask, RequestOptions } from "../../kernel/options/types.ts";
 import type { Queue } from "../../kernel/queue.ts";
 import type { Log } from "../../log/logger.ts";
@@ -26,7 +26,7 @@ export type QueueCalls = ProducerCalls & Pick<Queue, "dequeue" | "settle" | "set
  * Traces what queues and consumers do. `openTelemetry()` of `sluice-queue/opentelemetry` makes one. Its methods
  * are called by Sluice. They never throw, except what `run` throws.
  */
-export interface Tracing {
+export interface Tracing extends AddHooks {
   /**
    * Puts calls that are traced in place of those of a producer or a queue, and traces the drains of the queue.
    * @param overHttp whether an enqueue is a request to a server, which then creates the tasks

@@ -1265,7 +1265,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Stream the events of a queue's tasks",
-        "description": "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted`, `progress`, and `gap` after the server has missed some. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. `completed`, `requeued`, `rejected`, `reclaimed` and `progress` also have `tasks`: of each the `attempt`, and its `result`, `progress`, or `error` as text of at most 200 characters; of a requeued one `dueAt`, unless it is due at once; of a rejected one the `reason`. A value of over 1,800 bytes is not in an event, which then has `withheld` with the reason: get the task. Bytes are in base64, with `encoding` or `errorEncoding`. A token that hides payloads gets no `progress` events, and no results. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.\n\nDelivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends. Scope: view.",
+        "description": "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `released` (no longer blocked), `deleted`, `progress`, and `gap` after the server has missed some. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. `completed`, `requeued`, `rejected`, `reclaimed` and `progress` also have `tasks`: of each the `attempt`, and its `result`, `progress`, or `error` as text of at most 200 characters; of a requeued one `dueAt`, unless it is due at once; of a rejected one the `reason`. A value of over 1,800 bytes is not in an event, which then has `withheld` with the reason: get the task. Bytes are in base64, with `encoding` or `errorEncoding`. A token that hides payloads gets no `progress` events, and no results. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.\n\nDelivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends. Scope: view.",
         "security": [
           {
             "token": [
@@ -4049,6 +4049,7 @@ export const openapi: OpenApiDocument = {
                           "cancelRequested": 0,
                           "reclaimed": 0,
                           "redriven": 0,
+                          "released": 0,
                           "deleted": 0,
                           "attempts": 28,
                           "takenBack": 0,
@@ -4108,6 +4109,7 @@ export const openapi: OpenApiDocument = {
                         "cancelRequested": 0,
                         "reclaimed": 0,
                         "redriven": 0,
+                        "released": 0,
                         "deleted": 0
                       },
                       "totals": {
@@ -4121,6 +4123,7 @@ export const openapi: OpenApiDocument = {
                         "cancelRequested": 0,
                         "reclaimed": 0,
                         "redriven": 0,
+                        "released": 0,
                         "deleted": 0,
                         "attempts": 28,
                         "takenBack": 0,
@@ -4476,6 +4479,7 @@ export const openapi: OpenApiDocument = {
                               "cancelRequested": 0,
                               "reclaimed": 0,
                               "redriven": 0,
+                              "released": 0,
                               "deleted": 0
                             },
                             "series": {
@@ -10705,6 +10709,12 @@ export const openapi: OpenApiDocument = {
             "additionalProperties": {
               "type": "object",
               "properties": {
+                "id": {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                "queue": {
+                  "type": "string"
+                },
                 "state": {
                   "anyOf": [
                     {
@@ -10744,6 +10754,8 @@ export const openapi: OpenApiDocument = {
                 }
               },
               "required": [
+                "id",
+                "queue",
                 "state"
               ]
             },
@@ -11241,6 +11253,10 @@ export const openapi: OpenApiDocument = {
                               "type": "number",
                               "minimum": 0
                             },
+                            "released": {
+                              "type": "number",
+                              "minimum": 0
+                            },
                             "deleted": {
                               "type": "number",
                               "minimum": 0
@@ -11256,6 +11272,7 @@ export const openapi: OpenApiDocument = {
                             "cancelRequested",
                             "reclaimed",
                             "redriven",
+                            "released",
                             "deleted"
                           ],
                           "description": "Tasks per minute, the mean of the last five complete minutes."
@@ -12555,6 +12572,10 @@ export const openapi: OpenApiDocument = {
                   "type": "integer",
                   "minimum": 0
                 },
+                "released": {
+                  "type": "integer",
+                  "minimum": 0
+                },
                 "deleted": {
                   "type": "integer",
                   "minimum": 0
@@ -12665,6 +12686,7 @@ export const openapi: OpenApiDocument = {
                 "cancelRequested",
                 "reclaimed",
                 "redriven",
+                "released",
                 "deleted",
                 "attempts",
                 "waits",
@@ -12714,6 +12736,10 @@ export const openapi: OpenApiDocument = {
                 "type": "number",
                 "minimum": 0
               },
+              "released": {
+                "type": "number",
+                "minimum": 0
+              },
               "deleted": {
                 "type": "number",
                 "minimum": 0
@@ -12729,6 +12755,7 @@ export const openapi: OpenApiDocument = {
               "cancelRequested",
               "reclaimed",
               "redriven",
+              "released",
               "deleted"
             ],
             "description": "Tasks per minute, the mean of the last five complete minutes."
@@ -12877,6 +12904,10 @@ export const openapi: OpenApiDocument = {
                 "type": "integer",
                 "minimum": 0
               },
+              "released": {
+                "type": "integer",
+                "minimum": 0
+              },
               "deleted": {
                 "type": "integer",
                 "minimum": 0
@@ -12987,6 +13018,7 @@ export const openapi: OpenApiDocument = {
               "cancelRequested",
               "reclaimed",
               "redriven",
+              "released",
               "deleted",
               "attempts",
               "waits",

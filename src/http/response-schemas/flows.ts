@@ -74,6 +74,8 @@ export const before = v.object({
     v.record(
       v.string(),
       v.object({
+        id: taskId,
+        queue: v.string(),
         state: described(
           v.nullable(v.picklist(["completed", "rejected"])),
           "null if it has not ended, or its record is gone.",

@@ -7,7 +7,7 @@ import {
   type FlowItem,
   flowQueue,
   type FlowReport,
-  readBefore,
+  readEachBefore,
 } from "../../features/flows/index.ts";
 import type { QueueDefinition } from "../../open/definition.ts";
 import { readReceipt } from "../../kernel/names/receipt.ts";
@@ -94,8 +94,8 @@ export const flowRoutes: FlowRoutes = {
         throw payloadsHidden("What a task waited for has results, which the token hides.");
       const open = opening(services.optionsOf(c));
       const queueOf = (queue: string) => flowQueue(open(queue).queue(), "queue");
-      const found = await readBefore(id, queueOf(name), queueOf, { signal: c.req.raw.signal });
-      const shown = Object.entries(found).map(([ref, { result, error, ...one }]) => {
+      const found = await readEachBefore(id, queueOf(name), queueOf, { signal: c.req.raw.signal });
+      const shown = found.map(({ ref, result, error, ...one }) => {
         return [
           ref,
           { ...one, ...fieldOf(result, "result", "encoding"), ...fieldOf(error, "error", "errorEncoding") },
@@ -185,7 +185,8 @@ type QueueOf = (task: NamedQueue, path: string) => Queue;
 
 /** Opens the queues of new tasks, each once, if the caller may enqueue there. */
 function queuesOf(c: RequestContext, services: Services): QueueOf {
-  const open = opening(services.optionsOf(c));
+  const tracing = services.tracing?.continuing(c.req.raw.headers);
+  const open = opening({ ...services.optionsOf(c), tracing });
   const known = new Map<string, { readonly queue: Queue; readonly definition: QueueDefinition }>();
   return (task, path) => {
     const { queue: name } = task;

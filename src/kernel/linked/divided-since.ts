@@ -2,8 +2,8 @@
 import { isWrongType } from "../scripts/wrong-type.ts";
 import type { Command, CommandOutcome, Transport } from "../transport.ts";
 
-/** Scripts that are called by the names of partitions which a flow has noted. */
-const OF_FLOWS = /^(notify|endFlow|cancelNodes|add(Flow|Before)|read(Outbox|Nodes|Before))$/;
+/** Scripts that are called by the names of partitions which a flow has noted, and by these alone. */
+const OF_FLOWS = /^(notify|endFlow|cancelNodes|add(Flow|Before)|read(Outbox|Nodes))$/;
 
 /** Whether a command is on a partition that a flow has noted. A producer that adds a flow must read the map again. */
 function isOfFlow(command: Command): boolean {

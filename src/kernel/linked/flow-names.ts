@@ -6,6 +6,9 @@ export const ROOT = "flow";
 /** The id of a node. All nodes of a flow have one tag, so that each queue has them in one partition. */
 export const nodeId = (flow: string, number: number | string) => `${number}{${flow}}`;
 
+/** Most characters of the id of a flow, so that ids of its nodes have at most 128: those added later have 16 before it. */
+export const MAX_FLOW_ID = 110;
+
 /** The id of the flow as a whole, in its home. */
 export const rootOf = (flow: string) => nodeId(flow, ROOT);
 

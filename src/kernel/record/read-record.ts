@@ -111,8 +111,9 @@ export function readWorker(text: string): WorkerName {
   return incarnation === "" ? { name } : { name, incarnation };
 }
 
+/** By their letters in a history. `p` is pending. */
 const STATES: Readonly<Record<string, Transition["to"]>> = {
-  p: "pending",
+  b: "blocked",
   d: "delayed",
   w: "working",
   c: "completed",
@@ -125,11 +126,11 @@ const STATES: Readonly<Record<string, Transition["to"]>> = {
  * version.
  */
 function readHistory(text: string, version: number, enqueuedAt: number): Transition[] {
-  const found = Array.from(text.matchAll(/([a-z])(\d+)/g), ([, letter, ms]) => ({ letter, ms: Number(ms) }));
-  return found.map(({ letter = "", ms }, i) => ({
+  const found = [...text.matchAll(/([a-z])(\d+)/g)];
+  return found.map(([, letter = "", ms], i) => ({
     version: version - found.length + 1 + i,
     to: STATES[letter] ?? "pending",
-    at: enqueuedAt + ms,
+    at: enqueuedAt + Number(ms),
   }));
 }
 

@@ -22,6 +22,7 @@ export const queueEvents = [
   "cancelRequested",
   "reclaimed",
   "redriven",
+  "released",
   "deleted",
 ] as const;
 
@@ -102,8 +103,8 @@ async function* read(
       yield message;
       continue;
     }
-    const [first = "", ...lines] = message.split("\n");
-    const [event = "", at = "", ...ids] = first.split(" ");
+    const [first, ...lines] = message.split("\n") as [string, ...string[]];
+    const [event, at = "", ...ids] = first.split(" ") as [string, ...string[]];
     if (!isEvent(event) || !/^\d{1,16}$/.test(at) || ids.length === 0) continue;
     const details = ids.flatMap((id, i) => readDetails(event, id, lines[i]) ?? []);
     const tasks = await Promise.all(details.map((task) => openReported(values, task)));

@@ -42,6 +42,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GB_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GE_}${$GF_}${$GK_}${source.slice(3140, 4445)}${$DH}${$DA}${$DJ}${$DM}${$AG}${source.slice(4445, 4504)}${$CA}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${source.slice(4504, 5143)}${$CV}${$CW}${$CX}${$Y}${source.slice(5143, 5525)}${$CH}${source.slice(5525, 7781)}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${source.slice(7781, 10299)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}${source.slice(10299, 10419)}`;
   },
-  sha1: "29853ea59a868f8b1fa5dab6e4c6cb0ed57f54f8",
-  keyLockingSha1: "95c74dad108117a2b9372f89d875b1efb1989160",
+  sha1: "eec43fcdddc20a4656dd51ae2b74930ebf94b028",
+  keyLockingSha1: "3a38c8ecbf4c57c91bc8378ebd5078e79a471055",
 };

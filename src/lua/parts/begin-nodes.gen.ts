@@ -47,7 +47,9 @@ CT(a,f)
 for m,n in ipairs(g)do
 local o,p,q=n.id,n.task,n.edges
 FL(a,'HSET tasks',o,n.fixed)
+if not p.node_kind then
 CA(a,'enqueued',o)
+end
 local r=tonumber(GH(n.fixed).flow_delay or 0)
 p.flow_delay=r>0 and AI(r)or nil
 if q~=''then

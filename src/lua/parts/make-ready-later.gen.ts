@@ -215,6 +215,9 @@ local ak=tonumber(aa)+aj.edge
 local al=string.sub(w.task.edges,ak,ak)
 local am=g[aj.outcome][al]
 if am then
+if aj.outcome=='open'then
+w.task.cancelled=nil
+end
 ab[al]=ab[al]-1
 ab[am]=(ab[am]or 0)+1
 if am=='f'or(ae and am=='x')then
@@ -253,41 +256,47 @@ end
 end
 local function q(r)
 local s,t=0,1
-local u=r.outcomes or{}
-while u[t]do
-local v,w,x=#u,{},{}
-for ab=t,v do
-local ac=u[ab]
-local ad,ae=c(ac.task)
-local af=r.keys.pending and r.keys.dead
-if not af or s+#ad/2>a then
-ad={}
-ae=ac.task.followers
+local u={}
+local v=r.outcomes or{}
+while v[t]do
+local w,x,y=#v,{},{}
+for ac=t,w do
+local ad,ae=v[ac],0
+local af,ag=c(ad.task)
+for ak=1,#af,2 do
+af[ak]=b(ad.task.flow,af[ak])
+ae=ae+(u[af[ak]]and 0 or 1)
 end
-s=s+#ad/2
-for aj=1,#ad,2 do
-AL(w,b(ac.task.flow,ad[aj]))
-AL(x,{edge=ad[aj+1],ended=ac})
+local ah=r.keys.pending and r.keys.dead
+if not ah or s+ae>a then
+af={}
+ag,ae=ad.task.followers,0
 end
-local ag=ac.task.node_kind and ac.task.because or ac.id
-ac.because=ag
-if ae~=''then
-local ah='~x:'..ac.id
-FL(r,'ZADD expiry',KR.task,ah)
-AL(f,ah,'node')
-AL(f,ac.outcome,ae)
-f[#f+1]=ag
+s=s+ae
+for al=1,#af,2 do
+u[af[al]]=true
+AL(x,af[al])
+AL(y,{edge=af[al+1],ended=ad})
+end
+local ai=ad.task.node_kind and ad.task.because or ad.id
+ad.because=ai
+if ag~=''then
+local aj='~x:'..ad.id
+FL(r,'ZADD expiry',KR.task,aj)
+AL(f,aj,'node')
+AL(f,ad.outcome,ag)
+f[#f+1]=ai
 end
 end
-j(r,w)
-for ab,ac in ipairs(w)do
-local ad,ae=r.nodes[ac],x[ab].ended
-if ad.found then
-o(r,ad,x[ab].edge,ae.outcome,ae.because)
+j(r,x)
+for ac,ad in ipairs(x)do
+local ae,af=r.nodes[ad],y[ac].ended
+if ae.found then
+o(r,ae,y[ac].edge,af.outcome,af.because)
 end
 end
 p(r)
-t=v+1
+t=w+1
 end
 if r.more_nodes and r.more_nodes~=0 then
 if not r.live_nodes then

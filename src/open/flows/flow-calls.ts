@@ -23,7 +23,7 @@ export interface FlowCalls {
   /**
    * Adds tasks that a blocked task waits for from now on, as it waits for this one: for their completion, or their end.
    * A call with the same refs adds nothing, so the handler may be run again. The flow, and `before`, have them under the
-   * ref of this task, such as `crawl/page`.
+   * ref of this task, such as `crawl/page`, of at most 1,000 characters. With these the flow has at most 10,000 tasks.
    * @param ref of what waits for this task; or of the inner flow or the batch that this task is in
    * @param items tasks and inner flows, as of a flow
    * @returns the ids of the tasks; or `ok: false` if the lease is lost, or what should wait is rejected or cancelled

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { NonRetryableError, RetryAfter } from "../../../src/index.ts";
-import { type Delivered, until, work } from "../front.ts";
+import { type Enqueued, NonRetryableError, RetryAfter } from "../../../src/index.ts";
+import { type AddedTask, type Delivered, until, work } from "../front.ts";
 import { eight, empty, type Feature, noting, tasksOf } from "./feature.ts";
 
 /** Groups take turns, however many tasks one of them has. */
@@ -101,7 +101,7 @@ export const rate: Feature = () => {
   };
 };
 
-/** A handler whose receiver asks to come back later pauses the queue: no other task is delivered meanwhile. */
+/** A paused group waits, and a handler whose receiver asks to come back later pauses the whole queue. */
 export const pause: Feature = () => {
   const done: string[] = [];
   return {
@@ -114,14 +114,18 @@ export const pause: Feature = () => {
       },
     },
     async run(front) {
+      await front.pause("1h", "g");
+      await front.add([{ payload: 1, id: "waits", group: "g" }]);
       await front.add(tasksOf("refused"));
       await work(front, () => done.length > 0);
-      const pausedUntil = expect.any(Number) as number;
-      expect(await front.counts()).toMatchObject({ paused: true, pausedUntil });
+      const { paused, pausedUntil } = await front.counts();
+      expect(paused).toBe(true);
       await front.add(tasksOf("a", "b"));
       await front.run();
       expect(done).toEqual(["refused"]);
-      expect(await front.counts()).toMatchObject({ ...empty, pending: 2, delayed: 1 });
+      expect(await front.counts()).toMatchObject({ ...empty, pending: 3, delayed: 1 });
+      await front.pause("2h");
+      expect((await front.counts()).pausedUntil).toBeGreaterThan(Number(pausedUntil));
     },
     logs: (line) => "next" in line,
   };
@@ -150,22 +154,28 @@ export const schedules: Feature = () => {
   };
 };
 
-/** Tasks with a key are joined into one, which has the last payload. */
+/** Tasks with a key are joined into one, dropped, or replace one that waits. */
 export const debounce: Feature = () => {
   const done: unknown[] = [];
   return {
     given: { declaration: {}, concurrency: 5, handler: ({ payload }) => void done.push(payload) },
     async run(front) {
-      const add = async (payload: number, wait: "1h" | "1ms") => {
-        const [added] = await front.add([{ payload, debounce: { key: "page-7", wait } }]);
-        return added;
+      const addAll = async (...tasks: readonly AddedTask[]) => {
+        const added: Enqueued[] = [];
+        for (const task of tasks) added.push(...(await front.add([task])));
+        const [first] = added;
+        expect(added).toMatchObject(tasks.map((_, i) => ({ id: first?.id, created: i === 0 })));
       };
-      const first = await add(1, "1h");
-      expect(first).toMatchObject({ created: true });
-      for (const wait of ["1h", "1ms"] as const)
-        expect(await add(2, wait)).toMatchObject({ id: first?.id, created: false });
-      await work(front, () => done.length > 0);
-      expect(done).toEqual([2]);
+      const key = "page-7";
+      const debounced = (["1h", "1h", "1ms"] as const).map((wait) => ({ key, wait }));
+      await addAll(...debounced.map((by, i) => ({ payload: i, debounce: by })));
+      const throttle = { key, most: 1, per: "1h" } as const;
+      await addAll({ payload: 3, throttle }, { payload: 4, throttle });
+      const singleton = { key, while: "waiting", then: "replace" } as const;
+      await addAll({ payload: 5, singleton, delay: "1h" }, { payload: 6, singleton });
+      await addAll({ payload: 7, id: "own", delay: "1h" }, { payload: 8, id: "own", replace: true });
+      await work(front, () => done.length >= 4);
+      expect(new Set(done)).toEqual(new Set([2, 3, 6, 8]));
       expect(await front.counts()).toMatchObject(empty);
     },
   };

@@ -1,7 +1,13 @@
 import type { FeatureName } from "../table.ts";
 import * as delivery from "./delivery.ts";
 import type { Feature } from "./feature.ts";
+import * as flowing from "./flows.ts";
 import * as operating from "./operating.ts";
 import * as storage from "./storage.ts";
 
-export const features: Readonly<Record<FeatureName, Feature>> = { ...storage, ...delivery, ...operating };
+export const features: Readonly<Record<FeatureName, Feature>> = {
+  ...storage,
+  ...delivery,
+  ...flowing,
+  ...operating,
+};

@@ -5,6 +5,7 @@ import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { batch, Flows, withFlows } from "../../../src/http/flows/index.ts";
 import { linked } from "../../../src/features/linked/index.ts";
+import { flowOfTask } from "../../../src/kernel/linked/flow-of-task.ts";
 import { readLayout } from "../../../src/kernel/linked/flow-layout.ts";
 import { shardNamed } from "../../../src/kernel/linked/outbox.ts";
 import { useRig } from "../../support/rig.ts";
@@ -178,6 +179,28 @@ describe("a working task", () => {
     );
     await expect(grow(crawl, "one", "crawl", [item("c", "one")])).rejects.toThrow("these do: index");
     expect((await queue("one").dequeue({ max: 9 })).map(({ payload }) => payload)).toEqual(["a"]);
+  });
+
+  test("adds tasks that add tasks, until the refs are too long, or the tasks too many; their ids stay short", async () => {
+    const long = (n: number) => String(n).padEnd(128, "x");
+    await addFlow([item(long(0), "one"), item("end", "one", long(0))], queueOf, { id: "f" });
+    for (let level = 0; level < 6; level++) {
+      const task = await take("one", long(level));
+      expect([task.id.length <= 22, flowOfTask(task.id)]).toEqual([true, "f@one"]);
+      await grow(task, "one", "end", [item(long(level + 1), "one")]);
+      await task.complete();
+    }
+    const last = await take("one", long(6));
+    const add = (items: FlowItem<string>[]) => grow(last, "one", "end", items);
+    await expect(add([item(long(7), "one")])).rejects.toMatchObject({
+      code: "invalid_argument",
+      path: "tasks[0].ref",
+    });
+    const many = Array.from({ length: 9_993 }, (_, i) => item(String(i), "one"));
+    await expect(add(many)).rejects.toMatchObject({
+      message: expect.stringContaining("at most 10000, with those added later"),
+    });
+    expect(await queue("one").counts()).toMatchObject({ pending: 0, blocked: 1 });
   });
 
   test("adds nothing once its lease is lost, or if what waits for it waits no more", async () => {

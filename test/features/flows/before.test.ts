@@ -43,6 +43,25 @@ test("a handler reads what became of the tasks that its task waited for", async 
   });
 });
 
+test("a task may have waited for more tasks than one call reads", async () => {
+  const rows = queueNamed("rows");
+  const refs = Array.from({ length: 2_001 }, (_, i) => `row-${i}`);
+  const tasks = refs.map((ref) => ({ ref, queue: rows, payload: ref }));
+  await flow([...tasks, { ref: "last", queue: rows, payload: "last", after: refs }]);
+  const queue = withFlows(rows);
+  for (let done = 0; done < refs.length;) {
+    const batch = await queue.dequeue({ max: 1_000 });
+    await queue.settle(
+      batch.map(({ receipt, payload: result }) => ({ receipt, outcome: "complete", result })),
+    );
+    done += batch.length;
+  }
+  const [last] = await queue.dequeue();
+  expect(await last?.before()).toEqual(
+    Object.fromEntries(refs.map((ref) => [ref, { state: "completed", result: ref }])),
+  );
+});
+
 test("a task of no flow has waited for none, and reads nothing", async () => {
   const emails = queueNamed("emails");
   await emails.enqueue(1);

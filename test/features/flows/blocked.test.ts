@@ -3,6 +3,7 @@ import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { Operator, Queue } from "../../../src/index.ts";
+import { resp } from "../../../src/transports/resp.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { flowQueueOf } from "./flow-queues.ts";
 
@@ -56,6 +57,44 @@ test("a task of a flow is blocked until what it waits for has ended", async () =
   const [first] = await queue.dequeue();
   await first?.complete();
   expect(await statesOf(tasks)).toEqual({ ...waits, a: "completed", b: "pending" });
+});
+
+test("events and a watch show when a task is no longer blocked, and nothing of an inner flow", async () => {
+  await operator.configure({ events: true, statistics: true });
+  const listener = resp({ url: rig.redis.url });
+  const ending = new AbortController();
+  const listening = new Queue(QUEUE, { transport: listener });
+  const events = await listening.events({ signal: ending.signal, warn: false });
+  const { tasks } = await addFlow(
+    [
+      task("a"),
+      { ref: "in", after: ["a"], flow: [task("b"), { ...task("c"), delay: "1m" }] },
+      task("d", ["in"]),
+    ],
+    flowQueueOf,
+    { id: "f" },
+  );
+  const watched: string[] = [];
+  const watch = (async () => {
+    for await (const one of queue.watch(tasks["in/b"] as string, { for: "20s", every: "1s" })) {
+      watched.push("to" in one ? one.to : one.event);
+      if (one.event === "transition" && one.to === "blocked") await (await queue.dequeue())[0]?.complete();
+      if (watched.length === 2) return;
+    }
+  })();
+  const shown: string[] = [];
+  for await (const { event, ids } of events) {
+    shown.push(
+      [event, ...ids.map((id) => Object.keys(tasks).find((ref) => tasks[ref] === id) ?? id)].join(" "),
+    );
+    if (event === "released") break;
+  }
+  expect(shown).toEqual(["enqueued d in/c in/b a", "dequeued a", "completed a", "released in/b in/c"]);
+  await watch;
+  expect(watched).toEqual(["blocked", "pending"]);
+  expect(await operator.statistics()).toMatchObject({ totals: { enqueued: 4, released: 2 } });
+  ending.abort();
+  await listener.close();
 });
 
 test("blocked tasks are counted and listed apart from delayed ones, and are never due", async () => {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { drain, Operator, Queue, type QueueOptions, sweep } from "../../../src/index.ts";
 import { flow, Flows, flows, withFlows } from "../../../src/http/flows/index.ts";
 import { linked } from "../../../src/features/linked/index.ts";
+import { offloading, testStore } from "../offload/rig.ts";
 import { encrypting } from "../../support/encrypting.ts";
 import { useRig } from "../../support/rig.ts";
 
@@ -58,6 +59,49 @@ test("a group in strict order is refused in a queue with partitions, as a flow h
   await expect(add("g")).rejects.toThrow("tasks[0].group is in strict order, which a flow keeps only in");
   await add("loose");
   expect(await ledger.counts()).toMatchObject({ pending: 2 });
+});
+
+test("a group in strict order is also refused in a queue beside, of which the caller knows no partitions yet", async () => {
+  const options = { transport: rig.transport, now: () => rig.now };
+  for (const name of ["imports", "ledger"]) {
+    await queueNamed(name, { partitions: 2 }).enqueue("first");
+    await new Operator(name, options).configure({ order: "strict" });
+  }
+  const transport = linked({ send: (...sent) => rig.transport.send(...sent) });
+  const [imports, ledger] = ["imports", "ledger"].map((name) => queueNamed(name, { transport }));
+  const items = [
+    { ref: "a", queue: imports!, payload: 1 },
+    { ref: "b", queue: ledger!, payload: 1, group: "g", after: "a" },
+  ];
+  await expect(flow(items)).rejects.toThrow("tasks[1].group is in strict order");
+});
+
+test("a process that knows of no partitions yet finds flows in them, and what a task waited for", async () => {
+  const fresh = () => ({
+    transport: linked({ send: (...sent) => rig.transport.send(...sent) }),
+    now: () => rig.now,
+  });
+  const [rows, mails] = ["rows", "mails"].map((name) => queueNamed(name, { partitions: 2 }));
+  for (let i = 0; i < 6; i++) {
+    const { id } = await flow(
+      { ref: "a", queue: rows!, payload: "a" },
+      { ref: "b", queue: mails!, payload: "b", after: "a" },
+    );
+    expect(await new Flows(fresh()).get(id)).toMatchObject({ counts: { pending: 1, blocked: 1 } });
+    await (await rows!.dequeue())[0]?.complete("done");
+    const [task] = await withFlows(new Queue("mails", fresh())).dequeue();
+    expect(await task?.before()).toEqual({ a: { state: "completed", result: "done" } });
+    expect(await new Flows(fresh()).cancel(id)).toEqual({ ok: true, cancelled: 0, flagged: 1 });
+  }
+});
+
+test("payloads stay in Redis, and have at most 1 MiB, also with an object store", async () => {
+  const store = testStore(rig.now);
+  const queue = queueNamed("reports", { offload: offloading(store) });
+  await flow({ ref: "a", queue, payload: "x".repeat(1_000) });
+  expect(await store.keys()).toEqual([]);
+  const tooLarge = flow({ ref: "a", queue, payload: "x".repeat(1_048_576) });
+  await expect(tooLarge).rejects.toMatchObject({ code: "too_large", path: "tasks[0].payload" });
 });
 
 test("a queue is not deleted while a flow needs it, unless forced", async () => {

@@ -70,6 +70,14 @@ async function blockAgain(id: string, record: string) {
   await rig.command("ZADD", key("delayed"), "4503599627370495", id);
 }
 
+test("a task of another queue than the flow's home is valid while what it waits for has not ended", async () => {
+  const options = { transport: linked(rig.transport), now: () => rig.now };
+  const other = { queue: new Queue("others", options) };
+  const items = [task("x"), { ...task("y", ["x"]), ...other }, { ...task("z", ["y"]), ...other }];
+  await addFlow(items, flowQueueOf, { id: "g" });
+  expect(await found()).toEqual({});
+});
+
 test("a task that waits for what has ended is notified again", async () => {
   const record = await recordOf(B);
   await work();

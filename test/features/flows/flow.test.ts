@@ -68,6 +68,11 @@ describe("flow", () => {
     await expect(flow({ ref: "a", queue: declared, payload: to })).rejects.toThrow(
       'defineQueue("emails", { transport: upstash })',
     );
+    const long = new Queue<{ to: string }>("q".repeat(100), { transport: rig.transport });
+    const one = { ref: "a", queue: long, payload: to };
+    await expect(flow(one)).rejects.toMatchObject({ code: "invalid_argument", path: "tasks[0].queue" });
+    await expect(flow([one], { id: "long-named" })).rejects.toThrow("long-named@qqq");
+    expect(await flow([one], { id: "short-one" })).toMatchObject({ created: true });
     await expect(flow([{ ref: "a", queue: emails(), payload: to }], { name: "x" } as never)).rejects.toThrow(
       "name is an unknown option; expected one of id, onFailure, signal, idempotencyKey",
     );

@@ -3,6 +3,9 @@ import { Queue } from "../../../src/index.ts";
 import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { linked } from "../../../src/features/linked/index.ts";
+import { run } from "../../../src/kernel/call.ts";
+import { notifyScript } from "../../../src/kernel/linked/link-scripts.ts";
+import { Shard } from "../../../src/kernel/shard.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";
 import { useRig } from "../../support/rig.ts";
 import { flowQueueOf } from "./flow-queues.ts";
@@ -101,6 +104,18 @@ describe("a flow over several queues", () => {
     expect(await stateOf(tasks["c"] as string, "one")).toBe("rejected");
     expect(await stateOf("flow{f@one}", "one")).toBe("rejected");
   });
+});
+
+test("a late copy of the notice of a redrive opens no edge that has completed (law 5)", async () => {
+  const { tasks } = await add(task("a"), task("b"), task("c", ["a", "b"]));
+  const shard = new Shard({ name: "emails", transport: rig.transport, now: () => rig.now });
+  const id = tasks["c"] as string;
+  const notify = (edge: string, outcome: string) =>
+    run(rig.transport, shard.call(notifyScript, { wake: "" }, [{ id, edge, outcome, because: "" }]));
+  for (const outcome of ["completed", "open"]) await notify("0", outcome);
+  expect(await stateOf(id)).toBe("blocked");
+  await notify("1", "completed");
+  expect(await stateOf(id)).toBe("pending");
 });
 
 test("with an idempotency key a copy of the call gets the first answer, and another flow is refused", async () => {

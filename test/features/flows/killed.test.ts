@@ -6,6 +6,7 @@ import type { FlowQueue } from "../../../src/features/flows/flow-tasks.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { flowsPart } from "../../../src/features/flows/sweep-part.ts";
 import { linked } from "../../../src/features/linked/index.ts";
+import { Flows } from "../../../src/http/flows/index.ts";
 import { SluiceError } from "../../../src/errors.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";
 import { sweepWith } from "../../../src/open/sweep-with.ts";
@@ -183,6 +184,55 @@ test.for(["request", "reply"] as const)(
       expect(await queue.counts()).toMatchObject({ pending: 0, delayed: 0, working: 0, rejected: 0 });
       const home = new Queue("one", { transport: linked(rig.transport), now });
       expect(await home.get("flow{f@one}")).toMatchObject({ state: "completed" });
+    }
+  },
+);
+
+/** Begins a task of a queue, and rejects it. */
+async function fail(name: string, transport: Transport): Promise<void> {
+  const queue = new Queue<string>(name, { transport: linked(transport), now });
+  for (const one of await queue.dequeue({ lease: "1m" })) await one.reject({ error: "no" });
+}
+
+const sweepLater = async () => {
+  rig.now += 60_001;
+  await sweepWith([flowsPart], linked(rig.transport), { now });
+};
+
+const ignored = (call: Promise<unknown>) => call.catch(() => undefined);
+
+test.for(["request", "reply"] as const)(
+  "a failure cancels the flow, and spares what cleans up, whichever %s the consumer of the task dies at",
+  async (loses) => {
+    const cleanUp = { ...task("e", "three"), after: [{ ref: "a", on: "ended" as const }] };
+    const items = [task("a", "one"), task("b", "two"), task("c", "one", ["b"]), cleanUp];
+    for (let most = 1; most < 7; most++) {
+      await rig.command("FLUSHALL");
+      const { tasks } = await addFlow(items, queueOf(rig.transport), { id: "f", onFailure: "cancel" });
+      await ignored(fail("one", mortal(most, loses).transport));
+      await sweepLater();
+      await fail("one", rig.transport);
+      await sweepLater();
+      const of = (name: string) => new Queue(name, { transport: linked(rig.transport), now });
+      expect(await of("two").get(tasks["b"] as string)).toMatchObject({ reason: "cancelled" });
+      expect(await of("one").get(tasks["c"] as string)).toMatchObject({ reason: "cancelled" });
+      expect(await work([1_000], loses)).toEqual(["e"]);
+      expect(await of("one").get("flow{f@one}")).toMatchObject({ state: "rejected" });
+    }
+  },
+);
+
+test.for(["request", "reply"] as const)(
+  "a redrive that is repeated lets a flow go on, whichever %s its first caller dies at",
+  async (loses) => {
+    for (let most = 1; most < 6; most++) {
+      await rig.command("FLUSHALL");
+      await addFlow(ITEMS, queueOf(rig.transport), { id: "f" });
+      await fail("one", rig.transport);
+      await ignored(new Flows({ transport: mortal(most, loses).transport, now }).redrive("f@one"));
+      await new Flows({ transport: rig.transport, now }).redrive("f@one");
+      await sweepLater();
+      expect(await work(Array<number>(4).fill(1_000), loses)).toEqual(["a", "b", "c", "d", "e"]);
     }
   },
 );

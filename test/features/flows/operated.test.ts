@@ -230,6 +230,8 @@ describe("a flow that is redriven", () => {
     expect(await flows.redrive("f@one")).toEqual({ ok: true, redriven: 0 });
     const waits = { a: "pending", b: "blocked", c: "blocked", d: "blocked", last: "completed" };
     expect(await statesOf()).toEqual(waits);
+    const { transitions = [], state } = (await queue("two").get("1{f@one}")) ?? {};
+    expect([state, ...transitions.map(({ to }) => to)]).toEqual(["blocked", "rejected", "blocked"]);
     expect(await flows.get("f@one")).toMatchObject({ state: "running" });
     const done = [await work(), await work("two"), await work(), await work("two")];
     expect(done).toEqual(["a", "b", "c", "d"]);
@@ -283,7 +285,9 @@ describe('with onFailure: "cancel"', () => {
     });
     expect(await flows.get(id)).toMatchObject({ isCancelled: true, onFailure: "cancel" });
     expect([await work("two"), await work()]).toEqual(["clean", "mail"]);
-    expect(await flows.get(id)).toMatchObject({ state: "rejected" });
+    expect(await flows.get(id)).toMatchObject({ state: "rejected", isCancelled: true });
+    expect(await flows.redrive(id)).toEqual({ ok: true, redriven: 1 });
+    expect(await flows.get(id)).toMatchObject({ state: "running", isCancelled: false });
   });
 
   test("a task that a user cancels cancels no other", async () => {

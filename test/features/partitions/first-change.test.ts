@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import { applyQueues, defineQueue, Producer, type Transport } from "../../../src/index.ts";
-import { partsWithSchedules, queueKeys } from "../../../src/kernel/names/keys.ts";
+import { applyQueues, defineQueue, Operator, Producer, type Transport } from "../../../src/index.ts";
+import { mapsKey, partsWithSchedules, queueKeys } from "../../../src/kernel/names/keys.ts";
 import { countQueues } from "../../../src/operate/count-queues.ts";
 import { owning } from "../../../src/features/partitions/map.ts";
 import type { Command } from "../../../src/kernel/transport.ts";
@@ -129,6 +130,24 @@ test("calls that know only the name of a queue succeed if the caller that gives 
     expect({ at, ...counted }).toMatchObject({ at, pending: names.length });
   }
   expect(at).toBeGreaterThan(4);
+});
+
+test("a call on several queues succeeds if its instance learns meanwhile that one of them has partitions", async () => {
+  const both = [QUEUE, "reports"];
+  for (const name of both) await new Operator(name, { transport: rig.transport, now }).resize(2);
+  const maps = await rig.command("HGET", mapsKey(), "reports");
+  await rig.command("HDEL", mapsKey(), ...both);
+  const transport: Transport = {
+    async send(commands, options) {
+      if (isDeepStrictEqual(commands[0], ["GET", own.tasks])) {
+        await rig.command("HSET", mapsKey(), "reports", String(maps));
+        await new Operator("reports", { transport, now }).listPartitions();
+      }
+      return rig.transport.send(commands, options);
+    },
+  };
+  const counted = await countQueues(transport, both, { now });
+  expect(counted).toMatchObject([{ pending: 0 }, { pending: 0 }]);
 });
 
 test("two producers that begin a new queue, one that knows of its partitions and one that does not, add no id twice", async () => {

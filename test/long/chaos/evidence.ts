@@ -1,4 +1,5 @@
 import { type ProvenLease, readReceipt } from "../../../src/kernel/names/receipt.ts";
+import { FlowEvidence } from "./flows-evidence.ts";
 import { taskKey } from "./history.ts";
 import type { Written } from "./ledger.ts";
 
@@ -74,6 +75,7 @@ export class Evidence {
   readonly overslept = new Set<string>();
   readonly faults: { readonly at: number; readonly kind: string }[] = [];
   readonly broken: string[] = [];
+  readonly flows = new FlowEvidence();
   readonly #open = new Map<string, Call & { readonly settle: Asked[]; readonly marks: readonly string[] }>();
 
   constructor(lines: readonly Written[]) {
@@ -118,6 +120,14 @@ export class Evidence {
         }
         return;
       }
+      case "flow":
+      case "flow added":
+      case "flow cancel":
+      case "flow redrive":
+      case "grow":
+      case "grown":
+        for (const mark of this.flows.read(line)) this.marks.add(mark);
+        return;
       case "cancel":
         this.cancels.add(taskKey(line.queue, line.id));
         return;

@@ -1,9 +1,11 @@
 import type { Evidence, Life } from "./evidence.ts";
+import type { FlowTally } from "./flows-verdict.ts";
 import type { History } from "./history.ts";
 import type { Tally } from "./verdict.ts";
 
 /** A run in numbers. */
 export interface Figures extends Tally {
+  readonly flows: FlowTally;
   readonly seconds: number;
   readonly processes: number;
   /** Tasks that were delivered by their enqueue. */

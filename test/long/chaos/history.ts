@@ -36,6 +36,8 @@ export interface TaskHistory {
   charged: number;
   result: string;
   endedAt: number;
+  /** Each end: of a task of a flow there may be several, as it is redriven. */
+  readonly ends: { readonly at: number; readonly state: "completed" | "rejected" }[];
 }
 
 export interface History {
@@ -45,10 +47,17 @@ export interface History {
   readonly faults: readonly string[];
 }
 
+/** Whether an id is of a node of a flow. */
+export const isOfFlow = (id: string) => /^\w+\{.+@.+\}$/.test(id);
+
 export const taskKey = (queue: string, id: string) => `${queue} ${id}`;
 
 /** A settlement whose state is empty in its record left the task waiting. */
-const STATES = { w: "working", c: "completed", r: "rejected" } as const;
+const STATES: Readonly<Record<string, TaskHistory["state"]>> = {
+  w: "working",
+  c: "completed",
+  r: "rejected",
+};
 const DEFAULT_MAX_ATTEMPTS = 10;
 
 /** Reads what happened to every task, from each command that ever wrote a record. */
@@ -59,6 +68,7 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
   const slots = new Slots();
   const fronts = new Fronts();
   const working = new Map<string, number>();
+  const joins = new Set<string>();
   for (const [name = "", key = "", ...rest] of commands) {
     // The end of a script.
     if (/^exec$/i.test(name)) faults.push(...overLimits(working));
@@ -70,6 +80,9 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
       if (/^~r\d/i.test(field)) slots.write(`${place} ${field}`, value.split(" ")[0] as string);
       if (field.startsWith("~")) continue;
       const id = field.replace(/^\./, "");
+      // Of a flow, what is no task: a place where edges meet.
+      if (field === id && isJoin(value)) joins.add(`${place} ${id}`);
+      if (joins.has(`${place} ${id}`)) continue;
       const known = tasks.get(taskKey(queue, id));
       const task = known ?? newHistory(place, id, field === id ? value : "");
       if (!known) fronts.enqueued(task);
@@ -89,6 +102,8 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
   if (tasks.size === 0) faults.push("the history has no task, so nothing was checked");
   return { tasks, faults };
 }
+
+const isJoin = (fixed: string) => /^2;[^\n]*;J=/.test(fixed);
 
 /** What a command writes into a hash: an enqueue that leases its tasks has their changing records in front. */
 function fieldsOf(words: readonly string[]): [field: string, value: string][] {
@@ -124,6 +139,7 @@ function newHistory(place: string, id: string, fixed: string): TaskHistory {
     charged: 0,
     result: "",
     endedAt: Number.POSITIVE_INFINITY,
+    ends: [],
   };
 }
 
@@ -197,9 +213,11 @@ function follow(task: TaskHistory, text: string, numbers: Set<string>, slots: Sl
   const [number, attempt] = [Number(record["n"] ?? 0), Number(record["a"] ?? 0)];
   const last = task.leases.at(-1);
   const current = last?.end === undefined ? last : undefined;
-  const state = STATES[record["s"] as keyof typeof STATES] ?? "waiting";
+  const state = STATES[record["s"] ?? ""] ?? "waiting";
   const ended = task.state === "completed" || task.state === "rejected";
-  if (ended && state !== task.state && record["s"] !== "x")
+  // Of a flow, what was rejected may be redriven, or blocked again.
+  const isAgain = isOfFlow(task.id) && state === "waiting" && task.state === "rejected";
+  if (ended && state !== task.state && record["s"] !== "x" && !isAgain)
     faults.push(`it was ${task.state}, then ${state}`);
 
   if (current && (state !== "working" || current.number !== number)) {
@@ -229,7 +247,10 @@ function follow(task: TaskHistory, text: string, numbers: Set<string>, slots: Sl
   task.reason = record["y"] ?? "";
   task.charged = Number(record["c"] ?? 0);
   task.result = text.slice(text.indexOf("\n") + 1);
-  if (state === "completed" || state === "rejected") task.endedAt = Number(record["z"]);
+  if (state === "completed" || state === "rejected") {
+    task.endedAt = Number(record["z"]);
+    if (!ended) task.ends.push({ at: task.endedAt, state });
+  }
   if (task.maxAttempts > 0 && task.charged > task.maxAttempts)
     faults.push(`I5 it is charged ${task.charged} of at most ${task.maxAttempts}`);
   return faults;

@@ -1,5 +1,6 @@
 import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import type { FlowEntry } from "./flows-evidence.ts";
 
 /** The fault that runs a request a second time after the response, which is of the first run. */
 export const RUN_AGAIN = "run again after its response";
@@ -17,6 +18,7 @@ export type Entry = Readonly<
   | { what: "enqueue"; call: number; queue: string; marks: readonly string[] }
   | { what: "enqueued"; call: number; ids: readonly string[]; created: readonly boolean[] }
   | { what: "cancel"; queue: string; id: string }
+  | FlowEntry
   | Ask
   /** Of each settlement, the task's new state, or `!` and the code of the refusal; of each delivered task its receipt. */
   | { what: "answer"; call: number; settled: readonly string[]; receipts: readonly string[] }

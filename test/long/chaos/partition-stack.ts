@@ -35,6 +35,8 @@ export class PartitionStack extends SingleStack {
       { name: "producer-2", program: "producer", style: "partitions" },
       { name: "producer-3", program: "producer", through: "server", ...at(first) },
       { name: "producer-4", program: "producer", through: "server", ...at(lambda) },
+      { name: "flows-1", program: "producer", style: "flows" },
+      { name: "flows-2", program: "producer", style: "flows", through: "server", ...at(second) },
       { name: "node-1", program: "deployment", style: "node", ...at(first) },
       { name: "node-2", program: "deployment", style: "node", ...at(second) },
       { name: "lambda-1", program: "deployment", style: "lambda", ...at(lambda) },

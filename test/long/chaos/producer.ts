@@ -1,9 +1,10 @@
 // A producer: enqueues tasks of all kinds, one or some at a time, and cancels a few. Its style: `partitions` declares
-// how many partitions the queues have; `lone` lets a deployment enqueue a few plain tasks at a time; without, it knows of
-// no partitions.
+// how many partitions the queues have; `lone` lets a deployment enqueue a few plain tasks at a time; `flows` adds flows;
+// without, it knows of no partitions.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NewTask } from "../../../src/index.ts";
+import { produceFlows } from "./flows-producer.ts";
 import { RunProcess } from "./run-process.ts";
 import { drawErrand, type Errand, LEASE, QUEUES } from "./work.ts";
 
@@ -156,6 +157,7 @@ const acts: (() => Promise<unknown>)[] = [
   () => enqueue("plain", [task("quick", { id: `u-${Math.floor(Date.now() / 500)}` })]),
 ];
 
+if (runProcess.style === "flows") await produceFlows(runProcess);
 while (!runProcess.ending.aborted) {
   await (runProcess.style === "lone" ? post() : acts[roll(acts.length)]?.());
   await sleep(40 + roll(200));

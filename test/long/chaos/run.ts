@@ -5,6 +5,7 @@ import type { Role } from "./processes.ts";
 import { Causes } from "./causes.ts";
 import { Evidence, type Life } from "./evidence.ts";
 import { counted, type Figures, killed, recovery } from "./figures.ts";
+import { judgeFlows, missingIn } from "./flows-verdict.ts";
 import { readHistory } from "./history.ts";
 import { Ledger, readLedgers } from "./ledger.ts";
 import { ClusterStack } from "./cluster-stack.ts";
@@ -75,11 +76,14 @@ export async function chaos({
     const { commands, faults } = await stack.history();
     const history = readHistory(commands);
     const judgement = judge(history, evidence, new Causes(evidence), stack.ticks);
+    const ofFlows = judgeFlows(history, evidence);
+    violations.push(...ofFlows.violations, ...(await stack.leftOfFlows()));
     const rolesOf = (times: (life: Life) => number) =>
       [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
     const kills = (roles: RegExp) => killed(evidence, roles).map((life) => life.until);
     const figures: Figures = {
       ...judgement.tally,
+      flows: ofFlows.tally,
       seconds: Math.round((Date.now() - began) / 1_000),
       processes: evidence.lives.size,
       handedOver: evidence.handedOver,
@@ -99,6 +103,7 @@ export async function chaos({
     violations.push(
       ...stack.certain.filter((kind) => !(kind in troubles)).map((kind) => `no trouble: ${kind}`),
     );
+    violations.push(...missingIn(ofFlows.tally).map((what) => `of flows there were no ${what}`));
     if (violations.length > 0) stack.keepFiles(folder);
     return { violations, figures };
   } finally {

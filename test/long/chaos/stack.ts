@@ -1,7 +1,10 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Operator, Queue, Schedules } from "../../../src/index.ts";
+import { flows } from "../../../src/http/flows/index.ts";
+import { Operator, Queue, Schedules, sweep } from "../../../src/index.ts";
+import { registryKey } from "../../../src/kernel/names/keys.ts";
+import { linked } from "../../../src/features/linked/index.ts";
 import { freePort } from "../../../src/local/stack/port.ts";
 import { resp } from "../../../src/transports/resp.ts";
 import { violations } from "../../support/invariants.ts";
@@ -10,6 +13,7 @@ import { partitionSpaces } from "../../support/partition-spaces.ts";
 import { PATIENT } from "../../support/patient.ts";
 import { startRedis, type TestRedis } from "../../support/redis.ts";
 import { appendedCommands } from "./append-only-file.ts";
+import { leftOfFlows, notedPartitions, remainsOfFlows } from "./flows-left.ts";
 import { partitionFaults } from "./partition-faults.ts";
 import { Processes, type ProcessesOptions, type Role } from "./processes.ts";
 import { type Errand, MAX_WORKING, QUEUES } from "./work.ts";
@@ -24,6 +28,8 @@ const PLAYERS: readonly Role[] = [
   { name: "producer-1", program: "producer" },
   { name: "producer-2", program: "producer" },
   { name: "producer-3", program: "producer", through: "server" },
+  { name: "flows-1", program: "producer", style: "flows" },
+  { name: "flows-2", program: "producer", style: "flows", through: "server" },
   { name: "drain-1", program: "consumer", style: "drain" },
   { name: "drain-2", program: "consumer", style: "drain" },
   { name: "drain-3", program: "consumer", style: "drain", through: "server" },
@@ -36,6 +42,9 @@ const PLAYERS: readonly Role[] = [
   { name: "deep-1", program: "deepSweeper", style: "all" },
   { name: "deep-2", program: "deepSweeper", style: "slow" },
 ];
+
+/** Longer than any record is kept, ms. */
+const LONGEST = 8 * 86_400_000;
 
 /** What can go wrong, apart from the processes. */
 export type Trouble = () => Promise<void>;
@@ -129,8 +138,31 @@ export abstract class Stack {
   /** Some of each kind of trouble that is not of the processes alone. */
   abstract troubles(pause: (role: Role) => void): readonly Trouble[];
 
-  /** Which invariants the raw keys violate, at a moment without writes. */
-  abstract look(): Promise<string[]>;
+  /** All keys, at a moment without writes. */
+  abstract keySpace(): Promise<KeySpace>;
+
+  /** Which invariants the raw keys violate. */
+  async look(): Promise<string[]> {
+    return brokenInvariants(await this.keySpace());
+  }
+
+  /**
+   * What flows have left, now that all of them have ended: at once, and when the time of their records is over. To be
+   * called last.
+   */
+  async leftOfFlows(): Promise<string[]> {
+    const transport = resp({ url: this.options.environment.CHAOS_REDIS, retry: PATIENT });
+    const sweepAt = (now: number) =>
+      sweep(linked(transport), { also: [flows], budget: "1m", now: () => now });
+    try {
+      await sweepAt(Date.now());
+      const found = leftOfFlows(await this.keySpace(), Date.now() + LONGEST);
+      for (let more = true; more;) ({ more } = await sweepAt(Date.now() + LONGEST));
+      return [...found, ...remainsOfFlows(await this.keySpace())];
+    } finally {
+      await transport.close();
+    }
+  }
 
   /** Ends what it does to requests. */
   calm(): void {
@@ -148,7 +180,14 @@ export abstract class Stack {
       const counts = await Promise.all(
         Object.values(QUEUES).map((name) => new Queue(name, { transport }).counts()),
       );
-      return counts.reduce((sum, { pending, delayed, working }) => sum + pending + delayed + working, due);
+      const [registry] = await transport.send([["ZRANGE", registryKey(), "0", "-1"]]);
+      const noted = notedPartitions(
+        registry && "reply" in registry ? (registry.reply as string[]) : [],
+      ).length;
+      return counts.reduce(
+        (sum, { pending, delayed, working }) => sum + pending + delayed + working,
+        due + noted,
+      );
     } finally {
       await transport.close();
     }
@@ -237,8 +276,8 @@ export class SingleStack extends Stack {
   }
 
   /** Stops writes meanwhile. */
-  look(): Promise<string[]> {
-    return this.paused(async () => brokenInvariants(await readKeySpace(this.redis.url, true)));
+  keySpace(): Promise<KeySpace> {
+    return this.paused(() => readKeySpace(this.redis.url, true));
   }
 
   async history(): ReturnType<Stack["history"]> {

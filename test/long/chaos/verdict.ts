@@ -1,6 +1,6 @@
 import type { Causes } from "./causes.ts";
 import type { Evidence } from "./evidence.ts";
-import { type History, type TaskHistory, taskKey } from "./history.ts";
+import { type History, isOfFlow, type TaskHistory, taskKey } from "./history.ts";
 import { QUEUES } from "./work.ts";
 
 /** What happened to all tasks, counted. */
@@ -79,10 +79,12 @@ function ofTask(
     if (task.result !== `j${result}`) found.push(`${key} has the result ${task.result}, not ${result}`);
   } else if (reason === "cancelled") {
     tally.cancelled++;
-    if (!evidence.cancels.has(key)) found.push(`${key} was cancelled, but no process asked for it`);
+    // Of those of flows, the verdict on flows says whether it is true.
+    if (!isOfFlow(task.id) && !evidence.cancels.has(key))
+      found.push(`${key} was cancelled, but no process asked for it`);
   } else if (state === "rejected") {
     tally.deadLetters++;
-    if (reason !== "rejected" && charged !== maxAttempts)
+    if (reason !== "rejected" && reason !== "dependency_failed" && charged !== maxAttempts)
       found.push(`${key} is rejected as ${reason} after ${charged} of ${maxAttempts} attempts`);
   } else {
     if (evidence.enqueued.has(key) || ticks.has(occurrenceOf(task.id))) tally.lost++;
@@ -160,7 +162,10 @@ function ofSettlements(tasks: History["tasks"], evidence: Evidence, tally: Tally
         found.push(`${of} was answered ${said}, and Redis wrote ${JSON.stringify(given?.end)}`);
       if (later.get(key)?.some((one) => one.lease > lease && one.at < at))
         found.push(`${of} was accepted after a later lease was delivered`);
-      if (ENDS.has(said) && (ends.get(key) ?? lease) !== lease) found.push(`${of} ended it a second time`);
+      // A task of a flow may be redriven: the verdict on flows says whether it was.
+      const mayEndAgain = (tasks.get(key)?.ends.length ?? 0) > 1;
+      if (ENDS.has(said) && (ends.get(key) ?? lease) !== lease && !mayEndAgain)
+        found.push(`${of} ended it a second time`);
       if (ENDS.has(said)) ends.set(key, lease);
     }
     // A requeue that was done may be answered so until the task is settled under a later lease.

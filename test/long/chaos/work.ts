@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NonRetryableError, type EnqueueOptions, type Task } from "../../../src/index.ts";
 import { readReceipt } from "../../../src/kernel/names/receipt.ts";
+import { type InFlow, workInFlow } from "./flows-work.ts";
 import type { RunProcess } from "./run-process.ts";
 
 /** The lease that all consumers take, ms. */
@@ -25,6 +26,9 @@ export const QUEUES = {
   ticks: "ticks",
   /** Groups in strict order. The end of a task's mark names its group. */
   ordered: "ordered",
+  /** Tasks of flows. */
+  steps: "steps",
+  stages: "stages",
 } as const;
 
 /** How many tasks of a queue may be working at once, in all partitions together. */
@@ -35,6 +39,8 @@ export interface Errand {
   /** The mark of this enqueue, unlike all others. */
   readonly mark: string;
   readonly does: keyof typeof errands;
+  /** Of a task of a flow. */
+  readonly inFlow?: InFlow;
 }
 
 /** A leased task, and its holder. */
@@ -73,6 +79,7 @@ const errands = {
 
 /** Does what a task says. Its result names the lease under which it was done. */
 export async function work(task: Holding, runProcess: RunProcess): Promise<{ lease: number }> {
+  if (task.payload.inFlow) await workInFlow(task, task.payload.inFlow, runProcess);
   await errands[task.payload.does](task, runProcess.roll, runProcess);
   return { lease: readReceipt(task.receipt, "receipt").lease };
 }

@@ -13,6 +13,7 @@ const shownEvents = [
   "cancelled",
   "reclaimed",
   "redriven",
+  "released",
   "deleted",
 ] as const;
 

@@ -101,4 +101,14 @@ export const debounce: LawMutants = {
     lua: never("keep == 'last' and sealed ~= '' and at.id ~= id"),
     breaks: "law 10: no consumer can decrypt the payload",
   },
+  "a singleton that is to be cancelled stays": {
+    in: "enqueue-single",
+    lua: drop("cancel_task(call, at)"),
+    breaks: "limits: a key has two tasks that wait",
+  },
+  "a throttle drops what it is to delay": {
+    in: "enqueue-throttled",
+    lua: change("excess == 'drop' and _1", "_1"),
+    breaks: "law 10: a call is lost that was to be done later",
+  },
 };

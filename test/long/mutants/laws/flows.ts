@@ -1,4 +1,4 @@
-import { change, drop, type LawMutants, never } from "../mutant.ts";
+import { always, change, drop, type LawMutants, never } from "../mutant.ts";
 
 export const flows: LawMutants = {
   "a flow is added twice": {
@@ -61,5 +61,57 @@ export const flows: LawMutants = {
   "a dead letter that fell with another is redriven alone": {
     lua: never("entry.task.reason ~= FELL"),
     breaks: "I3: a task begins although one that it needs has failed",
+  },
+  "a late notice opens an edge again that has completed": {
+    in: "flows",
+    lua: change("{ f = 'c', x = 'e', s = 'r' }", "{ f = 'c', x = 'e', s = 'r', ['.'] = 'c' }"),
+    breaks: "law 5: a task waits for ever for one that has completed",
+  },
+  "what other partitions have to know is nowhere but in the reply": {
+    in: "notify_followers",
+    lua: drop("plan_write(plan, 'ZADD expiry', BLOCKED.task, member)"),
+    breaks: "I6: a flow whose consumer died does not go on",
+  },
+  "a task that falls does not say why": {
+    in: "follow_edges",
+    lua: change("because and named(because) or ''", "''"),
+    breaks: "law 10: no operator sees which task failed",
+  },
+  "a redrive leaves what fell": {
+    in: "wait_again",
+    lua: never("was_over"),
+    breaks: "I6: a flow does not go on although its task was redriven",
+  },
+  "an inner flow completes although a task of it failed": {
+    in: "follow_changes",
+    lua: change("is_join and count.x or 0", "0"),
+    breaks: "I3: a task begins although a part of what it needs has failed",
+  },
+  "a batch without a failure calls back that it failed": {
+    in: "flows",
+    lua: change(
+      "{ c = '.', f = '.', e = '+', x = '+', r = 'm', s = 'm' }",
+      "{ c = '.', f = '.', e = '+', x = '+', r = 's', s = 's' }",
+    ),
+    breaks: "I3: a task runs that was to run after a failure",
+  },
+  "a failure cancels what cleans up": {
+    in: "sparedNodes",
+    src: change("after.length > 0 && isSpared", "false"),
+    breaks: "cancelling: with onFailure nothing is left to clean up",
+  },
+  "a result goes before its flow has ended": {
+    in: "end_task",
+    lua: change("task.flow and UNTIL_THE_END or given", "given"),
+    breaks: "law 10: a handler that begins late finds no results",
+  },
+  "blocked tasks are counted as delayed ones": {
+    lua: always("tonumber(nodes or 0) == 0"),
+    breaks: "law 10: tasks that wait for others seem to be due",
+  },
+  "a deep sweep looks for a flow in the wrong queue": {
+    in: "homelessOf",
+    src: change("[named[i]]", "[shard.name]"),
+    breaks: "law 10: a deep sweep cancels tasks of a flow that is valid",
   },
 };

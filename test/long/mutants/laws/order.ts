@@ -181,4 +181,14 @@ export const order: LawMutants = {
     lua: change("page[2]", "{}"),
     breaks: "I2: the new partition begins while the former one works on the group",
   },
+  "a head that is tried again gives up its place": {
+    in: "wait_again",
+    lua: change("lines.set_stopped(plan, group, false)", "line.head = nil"),
+    breaks: "I8: a task that is tried again is overtaken by the next one",
+  },
+  "a head whose lease has expired gives up its place": {
+    in: "wait_again",
+    lua: change("lines.set_stopped(plan, group, false)", "line.head = place ~= 'front' and id or nil"),
+    breaks: "I8: entries of an account are booked in another order than they came",
+  },
 };
