@@ -9,7 +9,7 @@ import { dollars, startGateway } from "../../src/local/index.ts";
 import { upstash } from "../../src/transports/upstash.ts"; // elsewhere: "sluice-queue/upstash"
 
 const { values } = parseArgs({
-  options: { chunks: { type: "string", default: "100" }, nights: { type: "string", default: "5" } },
+  options: { chunks: { type: "string", default: "100" }, nights: { type: "string", default: "2" } },
 });
 const [chunks, nights] = [Number(values.chunks), Number(values.nights)];
 const ROWS = 50;

@@ -93,10 +93,8 @@ class Flows:
         """Adds tasks side by side, and tasks that follow when all have completed, when one has failed, and when all
         have ended. The refs of these are ``completed``, ``failed`` and ``ended``; those of the others are by default
         1, 2 and so on."""
-        # Without one that follows, it is sent as a flow, whose tasks must have refs.
-        items = [_item({"ref": str(number), **task}) for number, task in enumerate(tasks, 1)]
         following = _given(completed=completed, failed=failed, ended=ended)
-        body = {"tasks": items, **{name: _item(task) for name, task in following.items()}}
+        body = {"tasks": [_item(task) for task in tasks], **{name: _item(task) for name, task in following.items()}}
         return self._add(body, id, on_failure, key)
 
     def get(self, id: str) -> dict[str, Any] | None:

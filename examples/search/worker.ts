@@ -1,8 +1,8 @@
 // A search index. A page is indexed when it has not changed for five seconds, but at least once a minute while it is
 // saved again and again.
-import { defineQueue } from "sluice-queue";
-import { sluice } from "sluice-queue/cloudflare";
-import { withDebounce } from "sluice-queue/debounce";
+import { defineQueue } from "../../src/index.ts"; // elsewhere: "sluice-queue"
+import { sluice } from "../../serverless/cloudflare.ts"; // elsewhere: "sluice-queue/cloudflare"
+import { withDebounce } from "../../src/features/debounce/index.ts"; // elsewhere: "sluice-queue/debounce"
 
 interface Env {
   readonly SEARCH_URL: string;

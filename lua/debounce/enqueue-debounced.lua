@@ -49,10 +49,22 @@ if newer_reply then
 elseif at and at.has_begun then
   at = nil
 end
+-- How many payloads the list has that is the payload of a task; 0 if that is none.
+local function count_payloads(fixed)
+  return tonumber(string.match(first_line(fixed), ';n=(%d+)') or 0)
+end
+
+-- The record of a list that has so many.
+local function with_count(fixed, count)
+  local line = first_line(fixed)
+  local front = string.gsub(line, ';n=%d+', '')
+  return string.sub(front, 1, -2) .. ';n=' .. int(count) .. string.sub(fixed, #line)
+end
+
 -- A list with one more payload: its record, and how many it has. Nothing if it has no room, or the payload so
 -- far cannot be in a list.
 local function appended()
-  local fixed, count = at.fixed, tonumber(known.payloads or 0)
+  local fixed, count = at.fixed, count_payloads(at.fixed)
   local front, new = #without_payload(fixed), #without_payload(draft.fixed)
   if string.sub(fixed, front + 1, front + 1) ~= 'j' or count >= MOST_PAYLOADS then
     return nil, nil
@@ -64,7 +76,7 @@ local function appended()
   if #list - front - 1 > MOST_BYTES then
     return nil, nil
   end
-  return list, count + 1
+  return with_count(list, count + 1), count + 1
 end
 
 local bytes = keep == 'all' and 64000 or 2000
@@ -82,13 +94,11 @@ if at then
   elseif keep == 'last' and sealed ~= '' and at.id ~= id then
     return { 'seal', at.id }
   elseif keep == 'last' then
-    known.payloads = nil
     change_task(call, at, replaced_record(at, draft.fixed), due)
     return end_keyed(call, wake, 'r', at.id, due, math.max(due, now) + KNOWN_FOR, bytes)
   end
   local list, count = appended()
   if list then
-    known.payloads = int(count)
     due = count < MOST_PAYLOADS and due or now
     change_task(call, at, list, due)
     return end_keyed(call, wake, 'a', at.id, due, math.max(due, now) + KNOWN_FOR, bytes)
@@ -106,9 +116,11 @@ end
 if max_wait ~= '' then
   draft.due = math.min(draft.due, now + tonumber(max_wait))
 end
+if keep == 'all' then
+  draft.fixed = with_count(draft.fixed, 1)
+end
 local full = begin_keyed(call, old, 0)
 if full then
   return full
 end
-known.payloads = keep == 'all' and '1' or nil
 return end_keyed(call, wake, nil, id, draft.due, draft.due + KNOWN_FOR)

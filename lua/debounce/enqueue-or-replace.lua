@@ -40,13 +40,7 @@ elseif is_known then
   elseif not at or at.has_begun then
     return end_keyed(call, wake, 'd', id, 0, now)
   end
-  local was_later = at.due > now
-  change_task(call, at, replaced_record(at, draft.fixed), draft.due)
-  local plan, more = call.plan, was_later and draft.due <= now and 1 or 0
-  if exceeds_max_pending(plan.settings, keys, call.stored, more) then
-    return { 'full' }
-  end
-  return end_keyed(call, wake, 'r', id, draft.due, now)
+  return replace_task(call, at) or end_keyed(call, wake, 'r', id, draft.due, now)
 end
 -- The task remembers the call that creates it.
 return begin_keyed(call, old, 0) or reply_keyed(call, wake, 'created', id, draft.due)

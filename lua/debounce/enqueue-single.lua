@@ -50,8 +50,8 @@ local freed = 0
 if at and action == 'replace' and sealed ~= '' and at.id ~= id then
   return { 'seal', at.id }
 elseif at and action == 'replace' then
-  change_task(call, at, replaced_record(at, draft.fixed), draft.due)
-  return end_keyed(call, wake, 'r', at.id, draft.due, math.max(now, draft.due) + KNOWN_FOR)
+  return replace_task(call, at)
+    or end_keyed(call, wake, 'r', at.id, draft.due, math.max(now, draft.due) + KNOWN_FOR)
 elseif at and action == 'drop' then
   return end_keyed(call, wake, 'd', at.id, 0, math.max(now, at.due or 0) + KNOWN_FOR)
 elseif is_taken and sealed == '2' then

@@ -53,7 +53,7 @@ elseif left < 1 then
 end
 local _, _, counted = measure_rate(rate, used, turn_at, 1)
 known.rate, known.used = rate, counted
-known.last_at = int(turn_at)
+known.last_at = turn_at > now and int(turn_at) or nil
 if turn_at > now then
   draft.due = turn_at + math.max(0, draft.due - now)
 end

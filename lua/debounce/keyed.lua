@@ -4,8 +4,7 @@
 -- The letters in the record of a key.
 local KEY_FIELDS = {
   e = 'enqueued_at', -- of its task: with the id it names one life of the task
-  n = 'payloads', -- how many payloads the list has that is the payload of its task
-  l = 'last_at', -- when the last task has its turn, of a throttled key
+  l = 'last_at', -- when the last task has its turn, of a throttled key whose last task was delayed
   r = 'rate', -- of a throttled key: `<most>/<ms>`
   u = 'used', -- of a throttled key, as `measure_rate` takes it
 }
@@ -29,7 +28,14 @@ end
 -- What a call is answered. In the calls of a key only the letter is kept. A call that creates a task is not
 -- among them: the task itself has its token. A capital says that the call has made a task ready: its copies
 -- ask for the wake again.
-local OUTCOMES = { r = 'replaced', R = 'replaced', d = 'dropped', a = 'appended', A = 'appended' }
+local OUTCOMES = {
+  r = 'replaced',
+  R = 'replaced',
+  d = 'dropped',
+  D = 'dropped',
+  a = 'appended',
+  A = 'appended',
+}
 
 -- Adds a call to those of a key, the last one first. The oldest ones are dropped beyond so many bytes.
 local function remember_call(key, token, letter, id, bytes)
@@ -141,7 +147,7 @@ end
 local function begin_keyed(call, old, freed)
   local plan, draft = call.plan, call.draft
   begin_task(call, draft, old)
-  call.key.id, call.key.enqueued_at, call.key.payloads = draft.id, int(plan.now), nil
+  call.key.id, call.key.enqueued_at = draft.id, int(plan.now)
   local more = draft.due <= plan.now and coming(plan) - freed or 0
   return exceeds_max_pending(plan.settings, plan.keys, call.stored, more) and { 'full' } or nil
 end
@@ -247,6 +253,16 @@ local function replaced_record(at, fixed)
   local token = was.producer_token and ';t=' .. was.producer_token or ''
   local head = string.gsub(string.gsub(line, '^1;%d*', '1;' .. was.enqueued_at), ';t=[^;\n]*', token, 1)
   return head .. string.sub(fixed, #line + 1)
+end
+
+-- Adds to the plan that a task gets the options and the payload of the call. Returns the reply if it becomes
+-- ready and the queue is full.
+local function replace_task(call, at)
+  local plan, draft = call.plan, call.draft
+  local was_later = at.due > plan.now
+  change_task(call, at, replaced_record(at, draft.fixed), draft.due)
+  local more = was_later and draft.due <= plan.now and 1 or 0
+  return exceeds_max_pending(plan.settings, plan.keys, call.stored, more) and { 'full' } or nil
 end
 
 -- Adds to the plan that a task is cancelled, as `cancel` does: one that works is flagged for its holder.

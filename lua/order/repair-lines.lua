@@ -101,6 +101,17 @@ repair_turns = (function(inner)
     report_fault(repair, 'turn_wrong', name)
   end
 
+  -- After the hold of a line was lost: whether others work on its group is looked at again, for all groups.
+  -- Until then lines begin held.
+  local function forget_checks(repair)
+    local text = fields_in(repair, { '~moved' })[1]
+    local moved = holds.parse_moved(text or nil)
+    if moved then
+      moved.unchecked = string.rep('f', 64)
+      plan_write(repair.plan, 'HSET tasks', '~moved', holds.format_moved(moved))
+    end
+  end
+
   -- names: of groups that are listed as stopped, and of those that are listed as held behind another `~`.
   local function repair_listed(repair, names)
     local fields = {}
@@ -112,6 +123,9 @@ repair_turns = (function(inner)
       local listed = line.stopped and line.head
       if string.sub(name, 1, 1) == '~' then
         listed = line.hold
+        if not listed and has_order(repair) then
+          forget_checks(repair)
+        end
       end
       if not (has_order(repair) and listed) then
         remove_turn(repair, '~~' .. name, string.sub(fields[i], 4))
@@ -221,6 +235,11 @@ local function correct_line(plan, group, head, waits)
   end
   if line.head and (not own or waits or (has_ended(head) and not line.stopped)) then
     line.head = nil
+    wrong = true
+  end
+  -- It may have lost its hold.
+  local doubtful = waiting > 0 and not (line.head or line.hold) and (wrong or not lines.is_busy(group))
+  if doubtful and holds.begin(plan, group) then
     wrong = true
   end
   return wrong or (waiting > 0 and not lines.is_busy(group))

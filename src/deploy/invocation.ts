@@ -1,6 +1,5 @@
 import type { TaskFailure } from "../drain/types.ts";
 import { type Open, opening, type OpeningOptions } from "../open/opening.ts";
-import { inOrder } from "./declared/checked-order.ts";
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "./declared/tools.ts";
 import type { DeadLetter, OnDeadLetter } from "../kernel/record/dead-letter.ts";
 import { callHook } from "../kernel/options/hook.ts";
@@ -104,7 +103,7 @@ export function toolsIn<Env extends object>(
     queue: <In, Out>(queue: QueueOrName<In, Out>, options?: OwnQueueOptions<In, Out>) => {
       const opened = open(queue, options);
       context.onOpen(opened.name);
-      return inOrder(opened.definition, opened.queue());
+      return opened.queue();
     },
     schedules: <T>(queue: QueueOrName<T, unknown>, options?: Pick<QueueOptions, "encryption">) =>
       open<T, unknown>(queue, options).schedules(),

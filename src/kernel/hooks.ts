@@ -6,6 +6,13 @@ type Headers = Readonly<Record<string, string>>;
 /** Adds headers to those of a task, or of a request to a server, or returns them unchanged. */
 export type AddHeaders = <H extends Headers | undefined>(headers: H) => H | Headers;
 
+/**
+ * Checks the options of a new task beside what every queue refuses.
+ * @param path of the task in errors, such as `tasks[3].`
+ * @throws {SluiceError} `invalid_argument`
+ */
+export type CheckTask = (task: EnqueueOptions, path: string) => void;
+
 /** What a layer does around calls that add the tasks of flows. */
 export interface AddHooks {
   /**

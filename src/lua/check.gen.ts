@@ -334,6 +334,6 @@ end
 return{'valid',ae,am}
 `;
   },
-  sha1: "0e655b06341c222166fa84d32d7aaa2f8f4815d4",
-  keyLockingSha1: "f2d5d1921a6ad2b7d48feac451928271b5233853",
+  sha1: "ba45ca831a92ee46d65ee60877221d40de964b84",
+  keyLockingSha1: "28a6ee4b4667ed94ea2cc3e217b9ef40c9d32e9a",
 };

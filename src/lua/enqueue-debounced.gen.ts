@@ -134,45 +134,51 @@ return ah
 elseif ag and ag.has_begun then
 ag=nil
 end
-${$GJ}local function ai()
-local aj,ak=ag.fixed,tonumber(ab.payloads or 0)
-local al,am=#GJ(aj),#GJ(aa.fixed)
-if string.sub(aj,al+1,al+1)~='j'or ak>=u then
+local function ai(aj)
+return tonumber(string.match(FZ(aj),';n=(%d+)')or 0)
+end
+local function aj(ak,al)
+local am=FZ(ak)
+local an=string.gsub(am,';n=%d+','')
+return string.sub(an,1,-2)..';n='..AI(al)..string.sub(ak,#am)
+end
+${$GJ}local function ak()
+local al,am=ag.fixed,ai(ag.fixed)
+local an,ao=#GJ(al),#GJ(aa.fixed)
+if string.sub(al,an+1,an+1)~='j'or am>=u then
 return nil,nil
-elseif ak==0 then
-aj=string.sub(aj,1,al+1)..'['..string.sub(aj,al+2)..']'
-ak=1
+elseif am==0 then
+al=string.sub(al,1,an+1)..'['..string.sub(al,an+2)..']'
+am=1
 end
-local an=string.sub(aj,1,-2)..','..string.sub(aa.fixed,am+3)
-if#an-al-1>v then
+local ap=string.sub(al,1,-2)..','..string.sub(aa.fixed,ao+3)
+if#ap-an-1>v then
 return nil,nil
 end
-return an,ak+1
+return aj(ap,am+1),am+1
 end
-local aj=s=='all'and 64000 or 2000
+local al=s=='all'and 64000 or 2000
 if ag then
-local ak=ag.due
-if ak>ac then
-ak=
+local am=ag.due
+if am>ac then
+am=
 math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
-ak=math.max(ak,ac)
+am=math.max(am,ac)
 end
 if s=='first'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,ag.fixed,ak)
-${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'d',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,ag.fixed,am)
+${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'d',ag.id,am,math.max(am,ac)+w,al)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
-ab.payloads=nil
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}${$LK}LJ(y,ag,LK(ag,aa.fixed),ak)
-${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'r',ag.id,ak,math.max(ak,ac)+w,aj)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}${$LK}LJ(y,ag,LK(ag,aa.fixed),am)
+${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'r',ag.id,am,math.max(am,ac)+w,al)
 end
-local al,am=ai()
-if al then
-ab.payloads=AI(am)
-ak=am<u and ak or ac
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,al,ak)
-${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'a',ag.id,ak,math.max(ak,ac)+w,aj)
+local an,ao=ak()
+if an then
+am=ao<u and am or ac
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,an,am)
+${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'a',ag.id,am,math.max(am,ac)+w,al)
 end
 ${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,ag.fixed,ac)
 end
@@ -186,14 +192,16 @@ end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
 end
-${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LG}local ak=LG(y,ae,0)
-if ak then
-return ak
+if s=='all'then
+aa.fixed=aj(aa.fixed,1)
 end
-ab.payloads=s=='all'and'1'or nil
+${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LG}local am=LG(y,ae,0)
+if am then
+return am
+end
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "aef30f19767b36f70aa06fc1b67e0a9aa85831d5",
-  keyLockingSha1: "dffd0bee07f4285d86d759d9a03f88ab69d981c4",
+  sha1: "436eba4166686a674da2ca2336ed78490976fd9c",
+  keyLockingSha1: "c5e69c331ba880ab38dc1e71515b77f537ac9e37",
 };

@@ -88,6 +88,7 @@ import { $GM_ } from "./parts/parse-with-later.gen.ts";
 import { $KV, $KW, $KX, $KZ } from "./parts/key-fields.gen.ts";
 import { $KY, $LA, $LB, $LC, $LD, $LF, $LG } from "./parts/outcomes.gen.ts";
 import { $LH, $LI, $LJ, $LK } from "./parts/find-task.gen.ts";
+import { $LL } from "./parts/replace-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -125,17 +126,11 @@ return y
 elseif not x or x.has_begun then
 ${$DI}${$KX}${$KZ}${$LD}return LD(q,j,'d',l,0,t)
 end
-local z=x.due>t
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}${$LK}LJ(q,x,LK(x,s.fixed),s.due)
-local aa,ab=q.plan,z and s.due<=t and 1 or 0
-${$DW}${$DX}${$DY}if DY(aa.settings,p,q.stored,ab)then
-return{'full'}
-end
-${$DI}${$KX}${$KZ}${$LD}return LD(q,j,'r',l,s.due,t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KX}${$KZ}${$LD}${$LI}${$LJ}${$LK}${$LL}return LL(q,x)or LD(q,j,'r',l,s.due,t)
 end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "d4ba3180e7790736743dcb3af90fadbdf7fbd9dc",
-  keyLockingSha1: "e6f9b2fd94a67b86213e80e79264b5772743daa3",
+  sha1: "4dccdefb379ee4c5e55367d067cff0bb87ae34e7",
+  keyLockingSha1: "875e030e44cd2833e4aafc6a3220f4dd923580c5",
 };

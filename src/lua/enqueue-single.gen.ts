@@ -89,8 +89,9 @@ import { $KV, $KW, $KX, $KZ } from "./parts/key-fields.gen.ts";
 import { $KY, $LA, $LB, $LC, $LD, $LF, $LG } from "./parts/outcomes.gen.ts";
 import { $LE } from "./parts/leave-to-owner.gen.ts";
 import { $LH, $LI, $LJ, $LK } from "./parts/find-task.gen.ts";
+import { $LL } from "./parts/replace-task.gen.ts";
 
-const $LL = `local function LL(a,b)
+const $LM = `local function LM(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=GC.working then
 LI(a,b)
@@ -147,8 +148,8 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}${$LK}LJ(v,ad,LK(ad,x.fixed),x.due)
-${$DI}${$KX}${$KZ}${$LD}return LD(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KX}${$KZ}${$LD}${$LI}${$LJ}${$LK}${$LL}return LL(v,ad)
+or LD(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
@@ -159,7 +160,7 @@ elseif ad and r=='cancel'then
 if ad.task.state==GC.waiting and ad.due<=z then
 af=1
 end
-${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LI}${$LL}LL(v,ad)
+${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LI}${$LM}LM(v,ad)
 end
 if k=='?'then
 ${$LE}return LE(v)
@@ -171,6 +172,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "f7a28db2edcb46bc7d8ae9235db1440d8ff3e52b",
-  keyLockingSha1: "d83d5b21c00fe843c74d2bc10c8f000c3d6eea07",
+  sha1: "93c4c30a5d88ce36a5f99c4a03b8958af3520f61",
+  keyLockingSha1: "005caabcd6b31fd95177cd9cdeb91b17286c51c8",
 };

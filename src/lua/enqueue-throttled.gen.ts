@@ -129,7 +129,7 @@ ae=ag
 end
 local ak,al,am=DS(ac,ad,ae,1)
 x.rate,x.used=ac,am
-x.last_at=AI(ae)
+x.last_at=ae>y and AI(ae)or nil
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
@@ -140,6 +140,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "cc71e825686560f356133809c7918c1df6a6e8a1",
-  keyLockingSha1: "fca1a98d020500e7b411cc238a84acaed52f0c18",
+  sha1: "668cb8fac4faa18177fccf68e6f39c8f108da60c",
+  keyLockingSha1: "e6310416b1068e52396fadd81356e9e0653d46ba",
 };

@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "66ba459014d3fa57f98e1ccad88b8dff2d4561a5",
-  keyLockingSha1: "ee63b9d14f2d352c5e0fcd596e36923305277d62",
+  sha1: "3824da34f9c3196f41deed27b33ea1062e455c03",
+  keyLockingSha1: "1bf90595b10a9217e5b5f4318b582307061f0a97",
 };

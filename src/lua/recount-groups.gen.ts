@@ -155,6 +155,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "d79b6affb4b9798fa2592420910f5e90acf1cf18",
-  keyLockingSha1: "e4f2bf7de9d9a6bb1f1aed471e752a9a148c7852",
+  sha1: "debf581d6f37cd92094642d21da66e6c2acccd76",
+  keyLockingSha1: "44c38ef6fa86486a465437997838d33a23b87122",
 };

@@ -215,6 +215,6 @@ af[#af+1]=v
 return ae or af
 `;
   },
-  sha1: "2e02f80fca98b31c4c94e655874288a580d4b5b1",
-  keyLockingSha1: "76ffb4f55aa1aac7453d8ce817ceadeaea2def2c",
+  sha1: "baead7255db302aca11e1db297767d78544c4b18",
+  keyLockingSha1: "ccd3a0c51af6b0e900a4a488d9c5e35d6e19aa06",
 };

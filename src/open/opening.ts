@@ -1,4 +1,5 @@
 import { given } from "../pick.ts";
+import { inOrder, schedulesInOrder } from "./checked-order.ts";
 import { queueName } from "../kernel/options/validation.ts";
 import { requireSchedules, type SchedulesPart } from "./schedules/part.ts";
 import type { Schedules } from "./schedules/schedules.ts";
@@ -52,8 +53,9 @@ export function opening({ definitionOf, offload, schedules, ...shared }: Opening
       name,
       definition,
       options,
-      queue: () => new Queue<In, Out>(definition, options),
-      schedules: () => requireSchedules(schedules).open<In>(definition, options),
+      queue: () => inOrder(definition, new Queue<In, Out>(definition, options)),
+      schedules: () =>
+        schedulesInOrder(definition, requireSchedules(schedules).open<In>(definition, options)),
     };
   };
 }

@@ -27,7 +27,8 @@ export interface PartOfSweep {
 
 /** A sweep as its parts see it. Queues have the names of the registry: `emails`, or `emails/3` for a partition. */
 export interface CurrentSweep {
-  readonly transport: Transport;
+  /** A part may replace it when it begins, such as by one with the linked edition of the scripts. */
+  transport: Transport;
   readonly options: SweepOptions;
   /** The test clock as the scripts take it; empty for Redis's own time. */
   readonly testNow: string;

@@ -30,7 +30,7 @@ type Swept = () => ReplyTo<typeof sweepScript>;
 
 /** One sweep. */
 export class SweepPass implements CurrentSweep {
-  readonly transport: Transport;
+  transport: Transport;
   readonly options: SweepOptions;
   readonly only: string | undefined;
   readonly limit: number;

@@ -61,9 +61,9 @@ export function useDeployments(rig: Rig) {
       { transport: () => rig.transport, onDemand, budget: "10s", afterResponse: "bounded", ...platform },
     );
     const after: Promise<unknown>[] = [];
-    const request = (path: string, json?: unknown) =>
+    const request = (path: string, json?: unknown, method = json === undefined ? "GET" : "POST") =>
       new Request(`https://sluice.test${path}`, {
-        method: json === undefined ? "GET" : "POST",
+        method,
         headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
         ...(json !== undefined && { body: JSON.stringify(json) }),
       });
@@ -72,8 +72,8 @@ export function useDeployments(rig: Rig) {
       cron: () => service.cron(),
       ring: (kind: AlarmKind, name = "emails") => service.ring(kind, name),
       /** A request of a platform with `waitUntil`. */
-      call: (path = "/", json?: unknown) =>
-        service.fetch(request(path, json), (promise) => void after.push(promise)),
+      call: (path = "/", json?: unknown, method?: string) =>
+        service.fetch(request(path, json, method), (promise) => void after.push(promise)),
       /** A request of a platform without. */
       callAlone: (path = "/", json?: unknown) => service.fetch(request(path, json)),
       /** Waits for what runs after responses. */

@@ -1,6 +1,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { testDeployment } from "sluice-queue/testing";
 import app from "../../examples/search/worker.ts";
+import { expectRow } from "../support/costs-page.ts";
+import { outputShown } from "./shown.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -41,4 +43,14 @@ test("a page that changes all the time is indexed once a minute", async () => {
     await deployment.advance("1s");
   }
   expect(indexed).toEqual(["home", "home"]);
+});
+
+test("it costs what its README and docs/costs.md say", async () => {
+  const lines: string[] = [];
+  vi.spyOn(console, "info").mockImplementation(() => {});
+  vi.spyOn(console, "log").mockImplementation((line) => void lines.push(`${line}\n`));
+  await import("../../examples/search/run.ts");
+  expect(lines.join("")).toBe(outputShown("search"));
+  const [, commands = ""] = /(\d+) billed commands an edit/.exec(lines.join("")) ?? [];
+  expectRow("a search index", 10_000, Number(commands));
 });

@@ -73,6 +73,13 @@ describe("POST /v1/flows", () => {
       "ended.queue",
       "ended.payload",
     ]);
+    const alone = await add({ id: "alone", tasks });
+    expect([alone.status, Object.keys(alone.body.tasks)]).toEqual([201, ["1", "2"]]);
+    const mixed = { tasks: [...tasks, { ref: "a", queue: "q", payload: 1, after: "1" }] };
+    expect((await add(mixed)).body.errors.map(({ path }: { path: string }) => path)).toEqual([
+      "tasks[0].ref",
+      "tasks[1].ref",
+    ]);
     const foreign = await add({ tasks, ended: { queue: "bills", payload: 1 } }, { as: "mails" });
     expectProblem(foreign, "forbidden");
   });
@@ -105,6 +112,8 @@ describe("POST /v1/flows", () => {
     const refused = await add(json);
     expectProblem(refused, "invalid_request");
     expect(refused.body.errors[0].path).toBe(path);
+    expect(refused.body.errors[0].message).not.toContain(path);
+    expect(refused.body.detail.startsWith(`${path} `)).toBe(true);
     expect(await served.transport.send([["DBSIZE"]])).toEqual([{ reply: 0 }]);
   });
 

@@ -1,6 +1,6 @@
 import { checkedAt, invalidArgument } from "../../errors.ts";
 import type { SchedulesPart } from "../../open/schedules/part.ts";
-import { checkOrder } from "./checked-order.ts";
+import { checkOrder } from "../../open/checked-order.ts";
 import { encodePayload } from "../../kernel/record/codec.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 

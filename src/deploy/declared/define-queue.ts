@@ -17,7 +17,7 @@ import type { FlowCalls } from "../../open/flows/flow-calls.ts";
 import { Producer } from "../../open/producer.ts";
 import type { ProducerOptions } from "../../open/options.ts";
 import { given, pick } from "../../pick.ts";
-import { checkOrder, checkOrders } from "./checked-order.ts";
+import { inOrder } from "../../open/checked-order.ts";
 import {
   checkDeclaration,
   DEFINED_OPTIONS,
@@ -109,7 +109,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @throws {SluiceError} `invalid_argument`
    */
   connect(connection: QueueConnection): () => void {
-    const producer = new Producer<In, Out>(this, connection);
+    const producer = inOrder(this, new Producer<In, Out>(this, connection));
     this.#connected.push(producer);
     return () => {
       const at = this.#connected.indexOf(producer);
@@ -123,10 +123,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @example await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" })
    */
   enqueue(payload: In, options?: EnqueueOptions & RequestOptions): Promise<Enqueued> {
-    return this.#call((producer) => {
-      checkOrder(this, options);
-      return producer.enqueue(payload, options);
-    });
+    return this.#call((producer) => producer.enqueue(payload, options));
   }
 
   /**
@@ -134,10 +131,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
    * @throws {SluiceError} as {@link enqueue}
    */
   enqueueMany(tasks: readonly NewTask<In>[], options?: RequestOptions): Promise<Enqueued[]> {
-    return this.#call((producer) => {
-      checkOrders(this, tasks);
-      return producer.enqueueMany(tasks, options);
-    });
+    return this.#call((producer) => producer.enqueueMany(tasks, options));
   }
 
   /**
@@ -204,7 +198,8 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   #declaredProducer(): Producer<In, Out> {
     const transport = made(this.requireTransport());
     const { prefix = transport.prefix ?? processPrefix(), wake, tracing } = this.#declaration;
-    return new Producer<In, Out>(this, { transport, prefix, wake: made(wake), tracing });
+    const producer = new Producer<In, Out>(this, { transport, prefix, wake: made(wake), tracing });
+    return inOrder(this, producer);
   }
 }
 

@@ -5,6 +5,7 @@ import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { refusal } from "../../kernel/enqueue/refusal.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
 import { tokenOf } from "../../kernel/call-token.ts";
+import type { CheckTask } from "../../kernel/hooks.ts";
 import { onAll } from "../../kernel/on-all.ts";
 import { newTaskId, newToken } from "../../kernel/names/ids.ts";
 import { tagOf } from "../../kernel/names/slots.ts";
@@ -34,6 +35,7 @@ export interface KeyedParts {
   readonly values: Values;
   readonly defaults: TaskDefaults;
   readonly schema: StandardSchemaV1<unknown, unknown> | undefined;
+  readonly checkTask?: CheckTask | undefined;
 }
 
 /**

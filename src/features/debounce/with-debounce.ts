@@ -55,9 +55,9 @@ export function withDebounce<In, Q extends QueueOfClient<In>>(
 export function withDebounce<In>(queue: Producer<In, unknown> | QueueOfClient<In>): object {
   // A queue of Next.js is made when it is used, for each request: so its parts are read with each call.
   const partsNow = (): KeyedParts | undefined => {
-    const { name, store, values, defaults, schema } = queue as unknown as Partial<KeyedParts>;
+    const { name, store, values, defaults, schema, checkTask } = queue as unknown as Partial<KeyedParts>;
     return name !== undefined && store && values && defaults
-      ? { name, store, values, defaults, schema }
+      ? { name, store, values, defaults, schema, checkTask }
       : undefined;
   };
   const own: KeyedCalls<In> = {
@@ -67,6 +67,7 @@ export function withDebounce<In>(queue: Producer<In, unknown> | QueueOfClient<In
       const { debounce, throttle, singleton, replace, ...rest } = given;
       const by = keyedBy({ debounce, throttle, singleton, replace }, rest);
       const parts = partsNow();
+      if (by) parts?.checkTask?.(given, "");
       if (by && parts) return keyed.use(({ addKeyed }) => addKeyed(parts, payload, by, rest));
       const enqueued = await queue.enqueue(payload, by ? given : rest);
       return { outcome: enqueued.created ? "created" : "dropped", ...enqueued };

@@ -1,4 +1,5 @@
 /** Ends what waits for a queue that was deleted by force. */
+import { dividedSince } from "../../kernel/linked/divided-since.ts";
 import { shardNamed, type Link } from "../../kernel/linked/outbox.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
 import type { Findings } from "../../sweep/deep-part.ts";
@@ -14,7 +15,8 @@ const UNREPORTED: Findings = { checked: () => undefined, found: () => undefined 
  */
 export async function endLost(link: Link, member: string, options: SendOptions): Promise<void> {
   const [, flow = "", what = "", name = ""] = /^~x:flow\{(.*)\} !([lh]) (.*)$/.exec(member) ?? [];
-  const shard = shardNamed(link, name);
+  const transport = dividedSince(link.transport, () => true);
+  const shard = shardNamed({ ...link, transport }, name);
   if (what === "l") await repairFlow(shard, flow, UNREPORTED, options);
   else await endHomeless(shard, new Set(), UNREPORTED, options);
 }

@@ -3,7 +3,7 @@ import { invalidArgument } from "../../errors.ts";
 import { checkAndEncode, newTasks } from "../../kernel/enqueue/new-tasks.ts";
 import { type AddedNodes, edgesText } from "../../kernel/linked/flow-layout.ts";
 import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
-import type { AddHeaders, AddHooks } from "../../kernel/hooks.ts";
+import type { AddHeaders, AddHooks, CheckTask } from "../../kernel/hooks.ts";
 import { all } from "../../kernel/maybe-promise.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import { DEFAULT_PREFIX } from "../../kernel/names/keys.ts";
@@ -26,6 +26,7 @@ export interface FlowQueue {
   readonly defaults: TaskDefaults;
   readonly schema: Parameters<typeof checkAndEncode>[0];
   readonly addHooks?: AddHooks | undefined;
+  readonly checkTask?: CheckTask | undefined;
 }
 
 /** Options of a task in a flow. Its id derives from that of the flow. `at` has an error of its own. */
@@ -141,7 +142,10 @@ export async function checkTasks<Q>(
     const numbers = [...nodes.keys()].filter((node) => queues[node] === queue);
     const tasks = numbers.map((node) => optionsOf(nodes[node]?.task as FlowTask<Q>));
     const at = (i: number) => `${nodes[numbers[i] as number]?.path}.`;
-    for (const [i, task] of tasks.entries()) onlyOptions(task, FLOW_TASK_OPTIONS, at(i));
+    for (const [i, task] of tasks.entries()) {
+      onlyOptions(task, FLOW_TASK_OPTIONS, at(i));
+      queue.checkTask?.(task, at(i));
+    }
     // They stay in Redis, also with an object store, so no larger ones are taken.
     const texts = await all(tasks, (task, i) => checkAndEncode(queue.schema, task, at(i)));
     const { name } = queue.store.queue;

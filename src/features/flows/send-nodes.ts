@@ -101,8 +101,8 @@ export async function sendNodes<T extends Recorded>(
   if (recorded.status === "ok" && later.length > 0) {
     try {
       if (recorded.by === "this") await addLater(from, token, later, wakes);
-      // What is left of it, if anything.
-      else if (recorded.by === "copy") await emptyOutbox(from.queue, from.name, { signal });
+      // What an earlier call has left, if anything.
+      else await emptyOutbox(from.queue, from.name, { signal });
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
     }

@@ -69,6 +69,12 @@ export const partitionsRepair: DeepSweepPart = {
     });
     return map && shardsOf(queue, rememberMap(queue, map)).map(({ name }) => name);
   },
+  async repair({ queue, isPart }, _checked, _findings, options) {
+    const map = isPart ? lastMap(queue) : undefined;
+    // Sweeps pass turns while there are former partitions. A group may also wait for one that is gone.
+    if (map?.former.length === 0)
+      await queue.transport.passTurns?.({ ...queue, ...options }, { ...map, former: map.owners });
+  },
 };
 
 /** The places of the maps of queues, and as many as the registry has noted. */

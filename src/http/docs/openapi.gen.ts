@@ -2178,7 +2178,7 @@ export const openapi: OpenApiDocument = {
           "flows"
         ],
         "summary": "Add tasks that wait for each other",
-        "description": "Adds up to 10,000 tasks, of one queue or several, all or none. With `completed`, `failed` or `ended` it is a batch: tasks side by side, and these callbacks. A task with `after` is `blocked` until what it waits for has ended. An unknown ref and a cycle are refused. With an `id`, or an `Idempotency-Key` from which the id derives, a request can be resent safely. The token needs the scope for each of the queues. Scope: enqueue.",
+        "description": "Adds up to 10,000 tasks, of one queue or several, all or none. With `completed`, `failed` or `ended`, or with tasks that have no `ref`, it is a batch: tasks side by side, and these callbacks. A task with `after` is `blocked` until what it waits for has ended. An unknown ref and a cycle are refused. With an `id`, or an `Idempotency-Key` from which the id derives, a request can be resent safely. The token needs the scope for each of the queues. Scope: enqueue.",
         "security": [
           {
             "token": [

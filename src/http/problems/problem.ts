@@ -84,7 +84,7 @@ export function problemOf(error: unknown, method: string): Problem {
 
 /** The queue's messages begin with the path: "delay must be …". */
 function fieldError(message: string, path: string): FieldError {
-  return { path, message: message.startsWith(`${path} must `) ? message.slice(path.length + 1) : message };
+  return { path, message: message.startsWith(`${path} `) ? message.slice(path.length + 1) : message };
 }
 
 /** The body of a problem (RFC 9457). `type` links to its explanation on the documentation page. */

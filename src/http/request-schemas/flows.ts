@@ -89,15 +89,23 @@ export const newBatch = fields({
   ...flowOptions,
 });
 
-const isBatchLike = (body: object) =>
-  ["completed", "failed", "ended"].some((name) => Object.hasOwn(body, name));
+const hasAny = (value: unknown, ...names: readonly string[]) =>
+  typeof value === "object" && value !== null && names.some((name) => Object.hasOwn(value, name));
+
+/** Whether it has callbacks; or tasks without a ref, none of which waits for others or is an inner flow. */
+function isBatchLike(body: object): boolean {
+  if (hasAny(body, "completed", "failed", "ended")) return true;
+  const { tasks } = body as { readonly tasks?: unknown };
+  if (!Array.isArray(tasks)) return false;
+  return tasks.some((task) => !hasAny(task, "ref")) && !tasks.some((task) => hasAny(task, "after", "flow"));
+}
 
 export type NewFlow = v.InferOutput<typeof newFlow>;
 export type NewBatch = v.InferOutput<typeof newBatch>;
 
 export const isBatch = (body: NewFlow | NewBatch): body is NewBatch => isBatchLike(body);
 
-/** Chooses the form by the callbacks: the errors are then those of the form that the caller means. */
+/** Chooses the form by the fields: the errors are then those of the form that the caller means. */
 export const newFlowOrBatch = (body: unknown): typeof newFlow | typeof newBatch =>
   typeof body === "object" && body !== null && isBatchLike(body) ? newBatch : newFlow;
 

@@ -1,4 +1,3 @@
-import { checkOrder } from "../../deploy/declared/checked-order.ts";
 import {
   addBefore,
   type AddedFlow,
@@ -9,7 +8,6 @@ import {
   type FlowReport,
   readEachBefore,
 } from "../../features/flows/index.ts";
-import type { QueueDefinition } from "../../open/definition.ts";
 import { readReceipt } from "../../kernel/names/receipt.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { opening } from "../../open/opening.ts";
@@ -152,20 +150,14 @@ function addBatch(
   queueOf: QueueOf,
   options: RequestOptions,
 ): Promise<AddedFlow> {
-  const withQueue = <Task extends NamedQueue>(task: Task, path: string) => ({
-    ...task,
-    queue: queueOf(task, `${path}.`),
+  const withQueue = <Task extends NamedQueue>(task: Task) => ({ ...task, queue: queueOf(task) });
+  return batch(tasks.map(withQueue), {
+    ...own,
+    ...options,
+    completed: completed && withQueue(completed),
+    failed: failed && withQueue(failed),
+    ended: ended && withQueue(ended),
   });
-  return batch(
-    tasks.map((task, i) => withQueue(task, `tasks[${i}]`)),
-    {
-      ...own,
-      ...options,
-      completed: completed && withQueue(completed, "completed"),
-      failed: failed && withQueue(failed, "failed"),
-      ended: ended && withQueue(ended, "ended"),
-    },
-  );
 }
 
 function addedReply(added: AddedFlow): Response {
@@ -177,36 +169,29 @@ function addedReply(added: AddedFlow): Response {
 /** A task whose queue is named. */
 interface NamedQueue {
   readonly queue: string;
-  readonly group?: string;
-  readonly priority?: number;
 }
 
-type QueueOf = (task: NamedQueue, path: string) => Queue;
+type QueueOf = (task: NamedQueue) => Queue;
 
 /** Opens the queues of new tasks, each once, if the caller may enqueue there. */
 function queuesOf(c: RequestContext, services: Services): QueueOf {
   const tracing = services.tracing?.continuing(c.req.raw.headers);
   const open = opening({ ...services.optionsOf(c), tracing });
-  const known = new Map<string, { readonly queue: Queue; readonly definition: QueueDefinition }>();
-  return (task, path) => {
-    const { queue: name } = task;
-    let its = known.get(name);
-    if (!its) {
+  const known = new Map<string, Queue>();
+  return ({ queue: name }) => {
+    let queue = known.get(name);
+    if (!queue) {
       if (!c.get("grants").allows("enqueue", name)) throw forbidden(["enqueue"], name);
-      const opened = open(name);
-      its = { definition: opened.definition, queue: opened.queue() };
-      known.set(name, its);
+      queue = open(name).queue();
+      known.set(name, queue);
     }
-    checkOrder(its.definition, task, path);
-    return its.queue;
+    return queue;
   };
 }
 
 /** The items of a request, with queues in place of their names. */
-function withQueues(items: readonly schemas.FlowItem[], queueOf: QueueOf, path = "tasks"): FlowItem<Queue>[] {
-  return items.map((item, i): FlowItem<Queue> => {
-    const at = `${path}[${i}].`;
-    if ("flow" in item) return { ...item, flow: withQueues(item.flow, queueOf, `${at}flow`) };
-    return { ...item, queue: queueOf(item, at) };
-  });
+function withQueues(items: readonly schemas.FlowItem[], queueOf: QueueOf): FlowItem<Queue>[] {
+  return items.map((item): FlowItem<Queue> =>
+    "flow" in item ? { ...item, flow: withQueues(item.flow, queueOf) } : { ...item, queue: queueOf(item) },
+  );
 }

@@ -1,4 +1,3 @@
-import { checkOrder, checkOrders } from "../../deploy/declared/checked-order.ts";
 import { SluiceError } from "../../errors.ts";
 import type { DequeueOptions } from "../../kernel/options/types.ts";
 import type { Batch } from "../../kernel/lease/leased-task.ts";
@@ -29,13 +28,10 @@ export function taskRoutes(app: App, services: Services): void {
   app.post("/v1/queues/:queue/tasks", allow("enqueue"), async (c) => {
     const options = requestOptions(c);
     const body = await readBody(c, services, newTaskSchema);
-    const { definition } = c.get("open");
     if ("tasks" in body) {
-      checkOrders(definition, body.tasks);
       const tasks = await c.get("open").queue().enqueueMany(body.tasks, options);
       return reply<typeof replies.enqueuedMany>({ tasks }, tasks.some(({ created }) => created) ? 201 : 200);
     }
-    checkOrder(definition, body);
     const { payload, ...rest } = body;
     const queue = c.get("open").queue();
     const { debounce, throttle, singleton, replace } = rest;

@@ -79,6 +79,10 @@ if e.head and(not l or d or(GV(c)and not e.stopped))then
 e.head=nil
 k=true
 end
+local m=h>0 and not(e.head or e.hold)and(k or not KI.is_busy(b))
+if m and KH.begin(a,b)then
+k=true
+end
 return k or(h>0 and not KI.is_busy(b))
 end
 `;

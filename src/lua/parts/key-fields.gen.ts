@@ -2,7 +2,6 @@
 
 export const $KV = `local KV={
 e='enqueued_at',
-n='payloads',
 l='last_at',
 r='rate',
 u='used',

@@ -128,62 +128,73 @@ local function b(c,d,e)
 HU(c,'fair_by_group',d)
 HT(c,'turn_wrong',e)
 end
-local function c(d,e)
-local f={}
-for j,k in ipairs(e)do
-f[j]='~o:'..string.gsub(k,'^~','')
-end
-for j,k in ipairs(HW(d,f))do
-local l,m=KI.parse_line(k),e[j]
-local n=l.stopped and l.head
-if string.sub(m,1,1)=='~'then
-n=l.hold
-end
-if not(KK(d)and n)then
-b(d,'~~'..m,string.sub(f[j],4))
+local function c(d)
+local e=HW(d,{'~moved'})[1]
+local f=KH.parse_moved(e or nil)
+if f then
+f.unchecked=string.rep('f',64)
+FL(d.plan,'HSET tasks','~moved',KH.format_moved(f))
 end
 end
+local function d(e,f)
+local g={}
+for k,l in ipairs(f)do
+g[k]='~o:'..string.gsub(l,'^~','')
 end
-local function d(e,f,g)
-local h={}
-for l,m in ipairs(HY(e,g))do
-local n=GM(GI(m.fixed)and m.fixed or'',m.record)
-local o,p,q=f[l],g[l],'~'..(n.group or'')
-local r=string.match(o,'^%S+ (%d+) ')
-local s=n.state==GC.waiting and GI(m.fixed)
-local t=s and not(h[p]or m.fair or m.working or m.delayed)
-if m.newer then
-h[p]=true
-elseif m.limited and KJ(m.limited)and o==DA(q,m.limited,p)then
-h[p]=true
-elseif t and not m.limited and KJ(r)and o==DA(q,r,p)then
-h[p]=true
-FL(e.plan,'ZADD limited',AI(r),p)
-HT(e,'turn_wrong',p)
+for k,l in ipairs(HW(e,g))do
+local m,n=KI.parse_line(l),f[k]
+local o=m.stopped and m.head
+if string.sub(n,1,1)=='~'then
+o=m.hold
+if not o and KK(e)then
+c(e)
+end
+end
+if not(KK(e)and o)then
+b(e,'~~'..n,string.sub(g[k],4))
+end
+end
+end
+local function e(f,g,h)
+local i={}
+for m,n in ipairs(HY(f,h))do
+local o=GM(GI(n.fixed)and n.fixed or'',n.record)
+local p,q,r=g[m],h[m],'~'..(o.group or'')
+local s=string.match(p,'^%S+ (%d+) ')
+local t=o.state==GC.waiting and GI(n.fixed)
+local u=t and not(i[q]or n.fair or n.working or n.delayed)
+if n.newer then
+i[q]=true
+elseif n.limited and KJ(n.limited)and p==DA(r,n.limited,q)then
+i[q]=true
+elseif u and not n.limited and KJ(s)and p==DA(r,s,q)then
+i[q]=true
+FL(f.plan,'ZADD limited',AI(s),q)
+HT(f,'turn_wrong',q)
 else
-b(e,o,p)
+b(f,p,q)
 end
 end
 end
-return function(e,f)
-local g,h,i,j={},{},{},{}
-for n,o in ipairs(f)do
-local p=string.match(o,'^~~(.*)$')
-if p then
+return function(f,g)
+local h,i,j,k={},{},{},{}
+for o,p in ipairs(g)do
+local q=string.match(p,'^~~(.*)$')
+if q then
+i[#i+1]=q
+elseif string.sub(p,1,1)=='~'then
+j[#j+1]=p
+AL(k,(string.match(p,'%S*$')))
+else
 h[#h+1]=p
-elseif string.sub(o,1,1)=='~'then
-i[#i+1]=o
-AL(j,(string.match(o,'%S*$')))
-else
-g[#g+1]=o
 end
 end
-a(e,g)
-if#j>0 then
-d(e,i,j)
+a(f,h)
+if#k>0 then
+e(f,j,k)
 end
-if#h>0 then
-c(e,h)
+if#i>0 then
+d(f,i)
 end
 end
 end)(IR)

@@ -77,6 +77,17 @@ describe.each(Object.entries(kinds))("a copy of an enqueue that %s", (_, calls) 
   });
 });
 
+test("a copy of an enqueue that drops a payload and finds its task due begins nothing when that has begun (law 5)", async () => {
+  const { id } = await queue().enqueue(1, { debounce });
+  rig.now += 5_000;
+  const dropped = { debounce: { ...debounce, keep: "first" }, idempotencyKey: "k" } as const;
+  const answer = { id, created: false, outcome: "dropped" };
+  expect(await queue().enqueue(2, dropped)).toEqual(answer);
+  expect(await payloads()).toEqual([1]);
+  expect(await queue().enqueue(2, dropped)).toEqual(answer);
+  expect(await queue().counts()).toMatchObject({ delayed: 0, working: 1 });
+});
+
 describe("forgetKey", () => {
   test("lets the next enqueue be as the first, and leaves tasks as they are", async () => {
     for (const options of [{ debounce }, { throttle }, { singleton }] as const) {

@@ -161,6 +161,14 @@ describe("a list of all payloads", () => {
     expect(await payloads()).toEqual([[5, 6]]);
   });
 
+  test("is one payload of the next list if it was replaced by its id", async () => {
+    const { id } = await queue().enqueue(1, { debounce });
+    await queue().enqueue(2, { debounce });
+    await queue().enqueue({ a: [3] }, { id, replace: true });
+    expect(await queue().enqueue(4, { debounce })).toMatchObject({ id, outcome: "appended" });
+    expect(await payloads()).toEqual([[{ a: [3] }, 4]]);
+  });
+
   test("cannot go on with bytes: they start at once", async () => {
     await queue().enqueue(new Uint8Array([1]), { debounce: KEY });
     expect(await queue().enqueue(2, { debounce })).toMatchObject({ outcome: "created" });

@@ -120,6 +120,15 @@ test("a cancelled one frees its place in a queue that is full", async () => {
   await expect(queue().enqueue(3)).rejects.toMatchObject({ code: "queue_full" });
 });
 
+test("is not replaced by one that is ready if the queue is full", async () => {
+  await rig.operator().configure({ maxPending: 1 });
+  const singleton = { ...waiting, then: "replace" } as const;
+  const { id } = await queue().enqueue(1, { singleton, delay: "1m" });
+  await queue().enqueue("other");
+  await expect(queue().enqueue(2, { singleton })).rejects.toMatchObject({ code: "queue_full" });
+  expect(await queue().get(id, { payload: true })).toMatchObject({ state: "delayed", payload: 1 });
+});
+
 test("events and statistics have what a call has done", async () => {
   await rig.operator().configure({ statistics: true });
   const singleton = { ...waiting, then: "cancel" } as const;

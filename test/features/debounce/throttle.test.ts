@@ -60,6 +60,13 @@ describe("throttle", () => {
     });
   });
 
+  test("loses a period at most if the clock is set back", async () => {
+    await queue().enqueue(1, { throttle });
+    rig.now -= 3_600_000;
+    expect(await queue().enqueue(2, { throttle })).toMatchObject({ outcome: "created" });
+    expect(await queue().enqueue(3, { throttle })).toMatchObject({ outcome: "dropped" });
+  });
+
   test("does not count what a full queue refuses", async () => {
     await rig.operator().configure({ maxPending: 1 });
     await queue().enqueue(1, { throttle });

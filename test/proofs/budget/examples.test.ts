@@ -1,14 +1,21 @@
-import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { overHttp } from "../../../src/deploy/deployment.ts";
 import { Service } from "../../../src/deploy/service.ts";
-import { withDebounce } from "../../../src/features/debounce/index.ts";
 import { defineQueue, drain, type EnqueueOptions, Queue, type Waker } from "../../../src/index.ts";
 import { dollars } from "../../../src/local/index.ts";
 import { useBilled } from "../../support/billed.ts";
+import {
+  expectRow,
+  idleCommands,
+  million,
+  minutesOfMonth,
+  price,
+  prose,
+  row,
+} from "../../support/costs-page.ts";
 import { many } from "../../support/new-tasks.ts";
 
-// What whole uses cost: the examples of docs/costs.md, the rows of the README, and a queue that is idle. All other
+// What whole uses cost: the examples of docs/costs.md except flows, order and debounce, the rows of the README, and an idle queue. All other
 // figures of docs/costs.md are asserted call by call in the other files of this folder.
 
 const billed = useBilled();
@@ -80,24 +87,6 @@ async function inHundreds(): Promise<number> {
   });
 }
 
-const read = (page: string) => readFileSync(new URL(`../../../${page}`, import.meta.url), "utf8");
-const prose = (page: string) => read(page).replaceAll(/\s+/g, " ");
-/** The cells of the first row of a page that contains these words. */
-const row = (page: string, words: string) =>
-  read(page)
-    .split("\n")
-    .find((line) => line.startsWith("|") && line.includes(words))
-    ?.split("|")
-    .slice(2, -1)
-    .map((cell) => cell.trim());
-/** The commands of a month in which nothing happens while records are kept, which a test below asserts. */
-function idleCommands(): number {
-  const [, commands = ""] = /tenth minute: ([\d,]+) a month/.exec(prose("docs/costs.md")) ?? [];
-  return Number(commands.replaceAll(",", ""));
-}
-const million = (commands: number) => dollars(commands * 1_000_000).toFixed(2);
-const price = (commands: number) => [String(commands), million(commands)];
-
 test("a lone task of a deployment costs two requests, also with an id of its own; one whose id is known two, and 7 commands", async () => {
   const plain = await alone();
   expect(plain.requests).toBe(2);
@@ -150,14 +139,6 @@ test("the prices of a task in README and docs/costs.md are what it costs", async
   expect(row("docs/costs.md", "in batches of 100: ")).toEqual(price(hundreds));
 });
 
-/** Expects that docs/costs.md has this example with so many tasks a month, of so many commands each. */
-function expectRow(example: string, tasks: number, each: number): void {
-  const idle = idleCommands();
-  const numbers = [tasks, each, tasks * each, idle].map((number) => number.toLocaleString("en"));
-  const sum = dollars(tasks * each + idle).toFixed(2);
-  expect(row("docs/costs.md", `| ${example}`)).toEqual([...numbers, sum]);
-}
-
 test("the monthly sums of the examples are those of their tasks and of an idle queue with records", async () => {
   const costs = {
     "welcome mails": [9_000, (await alone()).first],
@@ -182,35 +163,6 @@ test("a fixed plan of 10 $ costs less from as many tasks on as docs/costs.md say
       `${rounded(tensInSecond, 1_000)} in tens, or ${rounded(hundredsInSecond, 5_000)} in batches of 100`,
   );
 });
-
-test("a page of the search index costs what docs/costs.md says: ten saves, and the run of cron that indexes it once", async () => {
-  const indexed: unknown[] = [];
-  const { cron, request: save } = instance({
-    consumers: { pages: ({ payload }: { payload: unknown }) => void indexed.push(payload) },
-    fetch: async (_, { queue }) =>
-      Response.json(
-        await withDebounce(queue("pages")).enqueue(1, {
-          debounce: { key: "home", wait: "5s", maxWait: "1m" },
-        }),
-      ),
-  });
-  await billed.client.flushall();
-  /** The costs of a page, after the first of an instance. */
-  const page = async () => {
-    let commands = 0;
-    for (let i = 0; i < 10; i++) commands += await save();
-    const [id = ""] = await billed.client.zrange<string[]>("sluice:{pages}:delayed", 0, -1);
-    await billed.client.zadd("sluice:{pages}:delayed", { score: 1, member: id });
-    return [commands, await cron()] as const;
-  };
-  await page();
-  const [saves, indexing] = await page();
-  expect(indexed).toHaveLength(2);
-  // Without what this run of cron costs anyway.
-  expectRow("a search index", 10_000, saves + indexing - (await cron()));
-});
-
-const minutesOfMonth = 60 * 24 * 30;
 
 /** The price in dollars of that many commands a minute for a month. */
 const monthly = (commands: number) => dollars(commands * minutesOfMonth).toFixed(2);

@@ -3,8 +3,10 @@ import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowQueue } from "../../../src/features/flows/flow-tasks.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { linked } from "../../../src/features/linked/index.ts";
-import { Queue } from "../../../src/index.ts";
+import { flow, flows, withFlows } from "../../../src/http/flows/index.ts";
+import { Queue, sweep } from "../../../src/index.ts";
 import { useBilled } from "../../support/billed.ts";
+import { expectRow } from "../../support/costs-page.ts";
 
 // What flows cost beside their tasks.
 
@@ -64,4 +66,35 @@ describe("a flow costs", () => {
     const cost = await billed.cost(async () => first?.complete());
     expect(cost).toBeLessThanOrEqual(alone + 6);
   });
+});
+
+test("a nightly import costs what docs/costs.md says: a fetch that adds 98 chunks in front of a report", async () => {
+  const [imports, mails] = ["imports", "mails"].map((name) =>
+    withFlows(new Queue<number>(name, { transport: billed.transport })),
+  ) as [ReturnType<typeof withFlows<number, number>>, ReturnType<typeof withFlows<number, number>>];
+  const chunks = Array.from({ length: 98 }, (_, i) => ({ ref: `chunk-${i}`, queue: imports, payload: i }));
+  const complete = ({ receipt }: { readonly receipt: string }) => ({ receipt, outcome: "complete" }) as const;
+  const night = () =>
+    billed.cost(async () => {
+      await flow(
+        { ref: "fetch", queue: imports, payload: 0 },
+        { ref: "report", queue: mails, payload: 0, after: { ref: "fetch", on: "ended" } },
+      );
+      const fetched = await imports.dequeue({ max: 100 });
+      await fetched[0]?.addBefore("report", chunks);
+      const { tasks } = await imports.settleAndDequeue(fetched.map(complete), { max: 100 });
+      expect(tasks).toHaveLength(98);
+      await imports.settle(tasks.map(complete));
+      const [report] = await mails.dequeue({ max: 100 });
+      expect(Object.keys((await report?.before()) ?? {})).toHaveLength(99);
+      await report?.complete();
+    });
+  const swept = () => billed.cost(() => sweep(billed.transport, { also: [flows] }));
+  await night();
+  await swept();
+  const plain = await billed.cost(() => sweep(billed.transport));
+  const commands = (await night()) + (await swept()) - plain;
+  expectRow("a nightly import as a", 30 * 100, commands / 100, 2);
+  // While no flow is left, cron costs the same as without flows.
+  expect(await swept()).toBe(plain);
 });

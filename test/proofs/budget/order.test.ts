@@ -16,6 +16,7 @@ import {
 } from "../../../src/kernel/linked/hold-scripts.ts";
 import { Shard } from "../../../src/kernel/shard.ts";
 import { useBilled } from "../../support/billed.ts";
+import { expectRow } from "../../support/costs-page.ts";
 import { many } from "../../support/new-tasks.ts";
 
 // What strict order costs, in commands as Upstash bills them; and that the linked edition, which knows it, costs
@@ -128,5 +129,20 @@ describe("a task of a group in strict order", () => {
     expect(await hold("3,1", "")).toBe(11);
     const slots = { version: "1", owned: "f".repeat(64) };
     expect(await cost(() => run(billed.transport, shard.call(moveSlotsScript, slots)))).toBe(4);
+  });
+
+  test("costs what docs/costs.md says of a ledger: enqueued in hundreds, worked on in twenties", async () => {
+    await (await take()).complete();
+    const entries = many(100).map((entry, i) => ({ ...entry, group: `account-${i % 20}` }));
+    const commands = await cost(async () => {
+      await ledger.enqueueMany(entries);
+      let tasks = await ledger.dequeue({ max: 100 });
+      while (tasks.length > 0) {
+        expect(tasks).toHaveLength(20);
+        const done = tasks.map(({ receipt }) => ({ receipt, outcome: "complete" }) as const);
+        ({ tasks } = await ledger.settleAndDequeue(done, { max: 100 }));
+      }
+    });
+    expectRow("a ledger", 1_000_000, commands / 100);
   });
 });

@@ -1,4 +1,6 @@
 /** The cases that runs have covered, so that a case that never occurs is noticed. */
+import type { QueueSpace } from "../../support/key-space.ts";
+import { casesOfKey } from "./keys/key-cases.ts";
 import type { Operation } from "./operations.ts";
 import type { Happened } from "./real.ts";
 
@@ -25,6 +27,15 @@ const CASES = [
   "cancel already_ended",
   "cancel lease_lost",
   "skip true",
+  ...["created", "replaced", "dropped", "appended"].map((outcome) => `debounce ${outcome}`),
+  "a list starts, and another begins",
+  ...["created", "dropped", "delayed"].map((outcome) => `throttle ${outcome}`),
+  ...["created", "replaced", "dropped", "cancelled", "flagged"].map((outcome) => `singleton ${outcome}`),
+  ...["created", "replaced", "dropped"].map((outcome) => `replace ${outcome}`),
+  "forgetKey true",
+  "forgetKey false",
+  ...["the queue", "a group"].map((what) => `${what} is paused for a time`),
+  "a settlement pauses the queue",
   "groups are stopped",
   ...["delayed", "working", "expiry", "dead", "workers", "workerLeases", "fair", "limited"].map(
     (place) => `tasks are ${place}`,
@@ -42,8 +53,12 @@ interface Answered {
 
 const nameOf = ({ state, code, created }: Answered) => String(state ?? code ?? created);
 
+/** When the pause of the queue ends; 0 without one. */
+const endOfPause = ({ tasks }: QueueSpace) => Number(/;p=(\d+)/.exec(tasks.get("~set") ?? "")?.[1] ?? 0);
+
 /** The cases that one call covered. */
-export function casesOf(operation: Operation, { answer, after }: Happened): string[] {
+export function casesOf(operation: Operation, happened: Happened): string[] {
+  const { answer, before, after } = happened;
   const met = Object.entries(after).flatMap(([place, members]) =>
     members instanceof Map && members.size > 0 ? [`tasks are ${place}`] : [],
   );
@@ -60,6 +75,13 @@ export function casesOf(operation: Operation, { answer, after }: Happened): stri
     const settled = answers.settled ?? answers;
     met.push(...operation.items.map(({ outcome }, i) => `${outcome} ${nameOf(settled[i] ?? {})}`));
   }
+  if (operation.does === "enqueueKeyed") met.push(...casesOfKey(operation, happened));
+  if (operation.does === "forgetKey") met.push(`forgetKey ${answer}`);
+  if (operation.does === "pause" && operation.for !== undefined) met.push("the queue is paused for a time");
+  if (operation.does === "configureGroup" && typeof operation.changes.paused === "object")
+    met.push("a group is paused for a time");
+  if (operation.does === "settle" && endOfPause(after) > endOfPause(before))
+    met.push("a settlement pauses the queue");
   if (operation.does === "skip") met.push(`skip ${(answer as { readonly ok: boolean }).ok}`);
   if ([...after.fairByGroup.keys()].some((member) => member.startsWith("~~"))) met.push("groups are stopped");
   if (operation.does === "cancel") met.push(`cancel ${nameOf(answer as Answered)}`);

@@ -18,6 +18,7 @@ import { lastReply } from "../../../src/kernel/scripts/replies.ts";
 import { sweepScript } from "../../../src/kernel/scripts/sweep-scripts.ts";
 import { enqueueNew } from "./hand-over.ts";
 import { INVALID } from "./invalid.ts";
+import { KEYED_CALLS } from "./keys/keyed-calls.ts";
 import { StepwiseDeepSweep } from "./stepwise-deep-sweep.ts";
 import type { Of, Operation, OperationSettlement, Pull } from "./operations.ts";
 
@@ -75,6 +76,7 @@ export class Client {
 
 const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of<D>) => Promise<unknown> } = {
   enqueue: ({ queue, waking }, { key, tasks, waker }) => enqueueTo(waker ? waking : queue, tasks, key),
+  ...KEYED_CALLS,
   enqueueNew: ({ options }, operation) => enqueueNew(options, operation),
   dequeue: (client, pull) => dequeueing(client, pull).dequeue(dequeueOptions(pull)),
   settle: (client, { key: idempotencyKey, items, pull }) =>

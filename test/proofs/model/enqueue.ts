@@ -103,7 +103,7 @@ export function enqueue(
   return { tasks: answers, wake };
 }
 
-function dueOf(task: ModelNewTask, now: number): number {
+export function dueOf(task: ModelNewTask, now: number): number {
   return task.at ?? now + (task.delay ?? 0);
 }
 

@@ -20,6 +20,7 @@ import {
 } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
 import { NAME, type Happened } from "./real.ts";
+import { KEYED_EXPECTED } from "./keys/keyed-calls.ts";
 import { pauseAt, pauseAtLeast } from "./pauses.ts";
 import { drafted, listed, occur, skippedBy, switched, type ModelSchedule } from "./schedules.ts";
 import { settle, type ModelSettlement } from "./settle.ts";
@@ -60,6 +61,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return added.tasks;
   },
   enqueueNew: (world, operation, happened, copy) => newlyAdded(world, operation, happened, copy),
+  ...KEYED_EXPECTED,
   dequeue: (world, pull, happened, copy) =>
     world.pulled(pull, happened.answer as readonly LeasedTask[], happened, { copy, afterSettle: false }),
   settle: (world, { key, items, pull }, happened, copy) => {
@@ -67,9 +69,11 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     if (pause > 0) pauseAtLeast(world.queue, world.now, pause);
     const settled = settle(world.queue, world.now, items.map(settlementOf), key);
     world.queue.deadLetters.push(...settled.flatMap(deadLetterOf));
-    if (!pull) return settled;
+    // Those that pause the queue are settled by a request of their own. Only that one may come twice.
+    if (!pull || (pause > 0 && copy === "unheard")) return settled;
     const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
-    return { settled, tasks: world.pulled(pull, tasks, happened, { copy, afterSettle: true }) };
+    const pulling = { copy: pause > 0 ? "only" : copy, afterSettle: true } as const;
+    return { settled, tasks: world.pulled(pull, tasks, happened, pulling) };
   },
   cancel: ({ queue, now }, { id, lease }) => cancel(queue, now, id, lease),
   cancelMany: ({ queue, now }, { ids }) => ids.map((id) => cancel(queue, now, id)),

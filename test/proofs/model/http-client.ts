@@ -1,4 +1,5 @@
 import { operations } from "../../../src/http/operations/index.ts";
+import { debounce } from "../../../src/features/debounce/index.ts";
 import { createApp } from "../../../src/http/app.ts";
 import { deepSweep } from "../../../src/open/deep-sweep/index.ts";
 import { openapi } from "../../../src/http/docs/openapi.gen.ts";
@@ -10,6 +11,7 @@ import { Described } from "../../long/fuzz/document.ts";
 import { fetched, tokens } from "../../long/fuzz/stack.ts";
 import { written } from "../../long/fuzz/valid-request.ts";
 import { Client, dequeueOptions, settlementOf, type ClientOptions } from "./client.ts";
+import { KEYED_REQUESTS } from "./keys/keyed-calls.ts";
 import type { Of, Operation, Pull } from "./operations.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -34,6 +36,7 @@ const isTooMany = ({ max, readyOnly }: Pick<Pull, "max" | "readyOnly">) =>
 /** The requests of all operations that have a route. */
 const REQUESTS: Requests = {
   enqueue: ({ tasks, key }) => ({ route: "enqueue", key, body: tasks.length === 1 ? tasks[0] : { tasks } }),
+  ...KEYED_REQUESTS,
   dequeue: (pull) => (isTooMany(pull) ? undefined : { route: "pull", body: dequeueOptions(pull) }),
   settle: ({ items, pull, key }) => {
     if (pull && isTooMany(pull)) return undefined;
@@ -94,7 +97,9 @@ const REQUESTS: Requests = {
 
 /** Durations are sent as texts if they are whole seconds. */
 const DURATIONS = new Set(
-  "delay lease resultTtl deadTtl ttl unique window silentAfter goneAfter per every".split(" ").values(),
+  "delay lease resultTtl deadTtl ttl unique window silentAfter goneAfter per every wait maxWait"
+    .split(" ")
+    .values(),
 );
 
 /** The same value as JSON: bytes are in base64. */
@@ -136,6 +141,7 @@ export class HttpClient extends Client {
       tokens,
       onDeadLetter,
       deepSweep,
+      debounce,
     } satisfies Parameters<typeof createApp>[0];
     this.#app = createApp({ ...options, operations });
     this.#wakingApp = createApp({ operations, ...options, wake: this.wake });
@@ -190,6 +196,8 @@ function answerOf({ does }: Operation, body: Fields): unknown {
   switch (does) {
     case "enqueue":
       return body["tasks"] ?? [body];
+    case "forgetKey":
+      return body["known"];
     case "dequeue":
       return batchOf(body);
     case "settle": {

@@ -30,7 +30,7 @@ export function left(rate: Rate, used: Used, now: number): number {
 }
 
 /** When one more may follow; undefined if it may now. */
-function opens(rate: Rate, used: Used, now: number): number | undefined {
+export function opens(rate: Rate, used: Used, now: number): number | undefined {
   let free = left(rate, used, now);
   let when: number | undefined;
   for (const [i, [tenth, count]] of counted(rate, used, now).entries()) {

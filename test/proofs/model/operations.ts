@@ -1,4 +1,5 @@
 /** The operations of a queue as plain values, so that a failing run can be printed, shrunk and repeated. */
+import type { KeyOptions } from "../../../src/features/debounce/types.ts";
 import type { ModelPause } from "./pauses.ts";
 import type { ModelFilter } from "./operate.ts";
 import type { ModelNewTask } from "./enqueue.ts";
@@ -101,6 +102,15 @@ export type Operation =
       /** Of tasks that are handed over, ms. */
       readonly lease: number;
     }
+  /** With a key of `by`. Without an idempotency key each call is a new one. */
+  | {
+      readonly does: "enqueueKeyed";
+      readonly key?: string | undefined;
+      readonly task: AskedTask;
+      readonly by: KeyOptions;
+      readonly waker: boolean;
+    }
+  | { readonly does: "forgetKey"; readonly key?: string | undefined; readonly name: string }
   | ({ readonly does: "dequeue" } & Pull)
   | {
       readonly does: "settle";

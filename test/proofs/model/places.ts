@@ -1,5 +1,6 @@
 /** The state of the model and of the real queue in one form: the place of each id, and its record. */
 import { controlFields, says, type QueueSpace } from "../../support/key-space.ts";
+import { keyNoteOf, keyNotes } from "./keys/key.ts";
 import type { ModelState, ModelTask, QueueState } from "./state.ts";
 
 const LETTERS: Readonly<Record<ModelState, string>> = {
@@ -61,11 +62,12 @@ function realDetails(record: string, said: Readonly<Record<string, string>>) {
 /**
  * Control fields that remember calls, keys and failed workers. If they stay too long they fill the memory.
  */
-const NOTES = /^~(?:[rR]\d|[dfw]:)/;
+const NOTES = /^~(?:[rR]\d|[dfwDTSI]:)/;
 
 /** The content of the {@link NOTES}; of workers only whether there is any. */
-function modelNotes({ slots, dedup, lost, workers }: QueueState): Record<string, string> {
-  const notes: Record<string, string> = {};
+function modelNotes(queue: QueueState): Record<string, string> {
+  const { slots, dedup, lost, workers } = queue;
+  const notes = keyNotes(queue);
   for (const [slot, { token, ids }] of slots) notes[`~${slot}`] = [token, ...ids].join(" ");
   for (const [key, { until, id }] of dedup) notes[`~d:${key}`] = `${until} ${id}`;
   for (const worker of lost.keys()) notes[`~f:${worker}`] = "";
@@ -75,7 +77,9 @@ function modelNotes({ slots, dedup, lost, workers }: QueueState): Record<string,
 
 function realNotes(space: QueueSpace): Record<string, string> {
   const fields = Object.entries(controlFields(space, NOTES));
-  return Object.fromEntries(fields.map(([field, text]) => [field, /^~[fw]/.test(field) ? "" : text]));
+  const noteOf = (field: string, text: string) =>
+    /^~[fw]/.test(field) ? "" : /^~[DTSI]/.test(field) ? keyNoteOf(text) : text;
+  return Object.fromEntries(fields.map(([field, text]) => [field, noteOf(field, text)]));
 }
 
 /** A task that is forgotten may have no record, or a minimal one. */

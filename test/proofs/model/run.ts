@@ -11,13 +11,26 @@ const START = 1_700_000_000_000;
 /** Most steps of a sequence. */
 const LONGEST = 160;
 
-/** The kinds of queues: plain, with wakes, with groups and priorities, with schedules. */
+/** With keys, and how many calls of such a queue `npm test` makes. */
+const KEYED = { keyed: true, calls: 400 } as const;
+
+/** The kinds of queues, by what their calls make use of. */
 export const KINDS = [
   { name: "a plain queue", grouped: false, waker: false, scheduled: false },
   { name: "a queue that wakes its consumers", grouped: false, waker: true, scheduled: false },
   { name: "a queue of groups and priorities", grouped: true, waker: false, scheduled: false },
   { name: "a queue with schedules", grouped: false, waker: false, scheduled: true },
   { name: "a queue in strict order", grouped: true, waker: false, scheduled: false, ordered: true },
+  { name: "a queue with keys", grouped: false, waker: true, scheduled: false, ...KEYED },
+  { name: "a keyed queue that is fair", grouped: true, waker: false, scheduled: false, ...KEYED },
+  {
+    name: "a keyed queue with lines",
+    grouped: true,
+    waker: false,
+    scheduled: false,
+    ordered: true,
+    ...KEYED,
+  },
 ] as const;
 
 /** What a queue in strict order begins with. One group has no order. */

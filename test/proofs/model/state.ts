@@ -4,6 +4,7 @@
  * with them.
  */
 import { type ModelPause, RUNNING } from "./pauses.ts";
+import type { ModelKey } from "./keys/key.ts";
 import type { ModelSchedule } from "./schedules.ts";
 import type {
   FixedOptions,
@@ -34,6 +35,8 @@ export interface Settlement {
 export interface ModelTask {
   readonly id: string;
   readonly payload: unknown;
+  /** How many payloads it has, if it is a list of those of several enqueues. */
+  payloads?: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The producer's token, which distinguishes its resend from another's task. */
   readonly producer: string;
@@ -168,7 +171,7 @@ export class QueueState {
   readonly working = new Map<string, number>();
   /** id -> due; half a millisecond marks grouped tasks, as in Redis: they come last of one time */
   readonly delayed = new Map<string, number>();
-  /** id, `~d:<key>` or `~f:<worker>` -> when it is removed */
+  /** id, `~d:<key>`, `~f:<worker>` or the field of a key -> when it is removed */
   readonly expiry = new Map<string, number>();
   /** id -> when it was rejected */
   readonly dead = new Map<string, number>();
@@ -191,6 +194,8 @@ export class QueueState {
   readonly groups = new Map<string, ModelGroup>();
   readonly lines = new Map<string, ModelLine>();
   readonly dedup = new Map<string, { readonly until: number; readonly id: string }>();
+  /** By field. */
+  readonly keys = new Map<string, ModelKey>();
   readonly workers = new Map<string, ModelWorker>();
   /** What the current call reports of new dead letters. */
   deadLetters: ModelDeadLetter[] = [];

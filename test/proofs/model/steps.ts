@@ -20,6 +20,7 @@ import {
   type DrawnSettlement,
   pauseTime,
 } from "./arbitraries.ts";
+import { keyedSteps } from "./keys/keyed-steps.ts";
 import { INVALID } from "./invalid.ts";
 import { throughCancelled, throughProgress } from "./passages.ts";
 import { asDrawn, step, wait, withKey } from "./step.ts";
@@ -50,11 +51,13 @@ export function allSteps({
   waker,
   scheduled,
   ordered = false,
+  keyed = false,
 }: {
   readonly grouped: boolean;
   readonly waker: boolean;
   readonly scheduled: boolean;
   readonly ordered?: boolean;
+  readonly keyed?: boolean;
 }) {
   const tasks = array(task(grouped && (ordered ? "without priorities" : true)), {
     minLength: 1,
@@ -109,8 +112,7 @@ export function allSteps({
       return items.length > 0 ? { does: "settle", key: world.newKey(), items } : undefined;
     }),
     step(4, tuple(settlements, pull), ([drawn, next], world) => {
-      // Those that pause the queue are settled by a request of their own, before that of the pull.
-      const items = settlementsOf(drawn, world).map(({ queue: _, ...item }) => item);
+      const items = settlementsOf(drawn, world);
       return items.length > 0 ? { does: "settle", items, pull: next } : undefined;
     }),
     step(5, tuple(id, nat(2)), ([named, which], world) => ({
@@ -245,6 +247,7 @@ export function allSteps({
     withKey(scheduled ? 1 : 0, "removeSchedule", record({ name: scheduleName })),
     asDrawn(scheduled ? 2 : 0, "getSchedule", record({ name: scheduleName })),
     asDrawn(scheduled ? 2 : 0, "listSchedules", record({})),
+    ...keyedSteps(keyed ? 70 : 0, grouped && (ordered ? "without priorities" : true), waker),
     asDrawn(3, "invalid", record({ which: nat(INVALID.length - 1) })),
     // Again.
     step(8, tuple(nat(), boolean()), ([back, flagged], { calls }) => {

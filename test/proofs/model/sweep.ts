@@ -38,6 +38,7 @@ function expire(queue: QueueState, now: number, limit: number): number {
     queue.expiry.delete(member);
     if (member.startsWith("~d:")) queue.dedup.delete(member.slice(3));
     else if (member.startsWith("~f:")) queue.lost.delete(member.slice(3));
+    else if (queue.keys.has(member)) queue.keys.delete(member);
     else forget(queue, queue.task(member), now);
   }
   return over.length;
