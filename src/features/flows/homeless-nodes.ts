@@ -25,7 +25,7 @@ const READ = 5_000;
 const PAGE = 160;
 
 /** Most partitions of a queue. */
-const MAX_PARTITIONS = 64;
+const MAX_PLACES = 64;
 
 /** How long the records of ended nodes are kept that say nothing else, ms. */
 const KEPT_FOR = "3600000";
@@ -87,7 +87,7 @@ async function homelessOf(
       const own = slice.map((flow) => flows.get(flow) as readonly string[]);
       const named = await homesOf(shard, own, options);
       const places = await Promise.all(
-        slice.map((flow, i) => (named[i] === undefined ? partitionsOf(shard, flow, options) : [named[i]])),
+        slice.map(async (flow, i) => (named[i] === undefined ? placesOf(shard, flow, options) : [named[i]])),
       );
       const calls = slice.flatMap((flow, i) =>
         (places[i] as readonly string[]).map((name) => {
@@ -108,9 +108,9 @@ async function homelessOf(
 }
 
 /** Where a flow may have its home, if nothing here names it: the partitions of its queue that are in use. */
-async function partitionsOf(shard: Shard, flow: string, options: SendOptions): Promise<readonly string[]> {
+async function placesOf(shard: Shard, flow: string, options: SendOptions): Promise<readonly string[]> {
   const queue = flow.slice(flow.lastIndexOf("@") + 1);
-  const names = [queue, ...Array.from({ length: MAX_PARTITIONS }, (_, place) => `${queue}/${place}`)];
+  const names = [queue, ...Array.from({ length: MAX_PLACES }, (_, place) => `${queue}/${place}`)];
   const command = ["ZMSCORE", shard.keys.queues, ...names] as const;
   const read = commandCall(command, (reply) => reply as readonly (string | null)[]);
   const scores = await run(shard.queue.transport, read, options);
@@ -168,7 +168,7 @@ async function cancelAll(shard: Shard, ids: readonly string[], options: SendOpti
   await runAll(transport, calls, options);
   const waiting = [...(await read()).values()].filter(({ state }) => state === "blocked");
   const changes = waiting.flatMap(({ id, edges }) =>
-    [...(edges.split(",")[2] ?? "")].map((_, at) => {
+    Array.from(edges.split(",")[2] ?? "", (_, at) => {
       return { id, edge: String(at), outcome: "failed", because: id };
     }),
   );

@@ -30,7 +30,14 @@ export function nodesAgain({ flow, home, cancelsAt, plans, graphs }: Known): Rea
     const token = newToken();
     const first = plan.shards[0] as string;
     const { rootEdges, pieces } = writeNodes({
-      ...{ flow, token, root, home, cancelsAt, rootPlace: first, records: [], batch: plan.batch },
+      flow,
+      token,
+      root,
+      home,
+      cancelsAt,
+      rootPlace: first,
+      records: [],
+      batch: plan.batch,
       number: (node) => numberOf(root, node),
       places: plan.runs.flatMap(([shard, count]) => Array<string>(count).fill(plan.shards[shard] ?? "")),
       nodes: plan.refs.map((ref, place) => {

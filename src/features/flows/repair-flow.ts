@@ -169,8 +169,8 @@ class FlowRepair {
     const known = this.#all.find((node) => !["", "?"].includes(this.#state(node)));
     if (!known) return undefined;
     const { keys } = shardNamed(this.#link, known.shard);
-    const record = await this.#send(["HGET", keys.tasks, `.${known.id}`]);
-    return /^[^\n]*;C=([^;\n]*)/.exec(String(record ?? ""))?.[1];
+    const record = (await this.#send(["HGET", keys.tasks, `.${known.id}`])) as string | null;
+    return /^[^\n]*;C=([^;\n]*)/.exec(record ?? "")?.[1];
   }
 
   /** Notifies nodes again that wait for what has ended, and those that wait for what is lost that it failed. */
@@ -228,7 +228,7 @@ class FlowRepair {
     if (!ofFront) return;
     const own = this.#edges.filter(({ to }) => keyOf(to) === keyOf(ofFront)).length;
     const { letters = "" } = this.#waiting.get(keyOf(ofFront)) ?? {};
-    const open = [...letters.slice(own)].flatMap((letter, i) => (/[cer]/.test(letter) ? [own + i] : []));
+    const open = Array.from(letters.matchAll(/[cer]/g), ({ index }) => index).filter((at) => at >= own);
     const others = Array.from(this.#graphs.values()).filter((one) => one.front === front);
     const waiting = others.filter(({ joins }) => this.#state(joins[0] as PlacedNode) === "blocked").length;
     if (open.length <= waiting) return;
