@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { linked } from "../../../src/features/linked/index.ts";
-import type { LeasedTask, Operator, Queue } from "../../../src/index.ts";
+import { type LeasedTask, type Operator, type Queue, sweep } from "../../../src/index.ts";
 import { key, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -47,6 +47,13 @@ describe("of a group in strict order", () => {
     await add("a", "a1", "a2");
     await ledger.dequeue({ lease: "1s" });
     rig.now += 1_001;
+    expect(await take()).toEqual(["a1"]);
+  });
+
+  test("a task whose worker failed keeps its place", async () => {
+    await add("a", "a1", "a2");
+    await ledger.dequeue({ worker: { name: "w" } });
+    await operator.failWorker("w");
     expect(await take()).toEqual(["a1"]);
   });
 
@@ -138,6 +145,15 @@ describe("with onDead: stop", () => {
     expect(await take()).toEqual(["a2"]);
   });
 
+  test("a dead letter stops its group until it is purged", async () => {
+    await stopped();
+    await operator.purge({ state: "rejected", group: "b" });
+    expect(await operator.stoppedGroups()).toMatchObject({ total: 1 });
+    expect(await operator.purge({ state: "rejected", group: "a" })).toMatchObject({ purged: 1 });
+    expect(await operator.stoppedGroups()).toMatchObject({ total: 0 });
+    expect(await take()).toEqual(["a2"]);
+  });
+
   test("a dead letter stops its group until it is skipped", async () => {
     await stopped();
     expect(await operator.stoppedGroups()).toEqual({
@@ -170,6 +186,17 @@ describe("with onDead: stop", () => {
     await expect(operator.skip("a1")).rejects.toMatchObject({ code: "newer_schema" });
     expect(await rig.keySpace()).toEqual(before);
     await rig.command("FLUSHALL");
+  });
+
+  test("a dead letter that stops its group is kept until then, whatever its deadTtl", async () => {
+    await ledger.enqueue(1, { id: "a1", group: "a", deadTtl: "1s" });
+    await add("a", "a2");
+    await (await ledger.dequeue())[0]?.reject("no");
+    rig.now += 3_600_000;
+    await sweep(linked(rig.transport), { now: () => rig.now });
+    expect(await operator.stoppedGroups()).toMatchObject({ groups: [{ group: "a", id: "a1" }] });
+    expect(await ledger.get("a1")).toMatchObject({ state: "rejected" });
+    expect(await take()).toEqual([]);
   });
 
   test("groups that are stopped are listed page by page", async () => {
