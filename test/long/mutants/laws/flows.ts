@@ -75,7 +75,7 @@ export const flows: LawMutants = {
   "a task that falls does not say why": {
     in: "follow_edges",
     lua: change("because and named(because) or ''", "''"),
-    breaks: "law 10: nobody sees which task failed",
+    breaks: "law 10: an operator cannot see which task failed",
   },
   "a redrive leaves what fell": {
     in: "wait_again",
