@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC } from "./parts/state.gen.ts";
-import { $I, $KR } from "./parts/zset-of-state.gen.ts";
+import { $I, $KT } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
@@ -14,7 +14,8 @@ import { $GF, $GG } from "./parts/texts.gen.ts";
 import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $CQ } from "./parts/clock-fields.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/reversed.gen.ts";
@@ -24,7 +25,7 @@ import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $GJ } from "./parts/without-payload.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -229,10 +230,10 @@ end
 end
 return ap
 end
-${$K}${$HI}${$KP}${$KR}local function an(ao,ap)
+${$K}${$HI}${$KR}${$KT}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KR(i)
+aq,ar=KT(i)
 end
 local function as(at)
 if o=='1'then
@@ -285,6 +286,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "ce103a55afec1a347e98ce66de3163354e1d853e",
-  keyLockingSha1: "cb2b4b86bebe3d9d7b33b8ddb6822618e39b183f",
+  sha1: "ba17b09f0dee1744c6ce3c950ff49b403113864d",
+  keyLockingSha1: "5c560e94d7dc373c603cfd7b9fc01d336711f3c8",
 };
