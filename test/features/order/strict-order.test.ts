@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { linked } from "../../../src/features/linked/index.ts";
-import { type LeasedTask, type Operator, type Queue, sweep } from "../../../src/index.ts";
+import { type LeasedTask, Operator, Queue, sweep } from "../../../src/index.ts";
 import { key, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -218,6 +218,22 @@ describe("with onDead: stop", () => {
     await ledger.cancel("a1");
     expect(await take()).toEqual(["a2"]);
   });
+});
+
+test("one group has an order in a queue without: it stops alone, and another one works side by side", async () => {
+  const options = { transport: linked(rig.transport), now: () => rig.now };
+  const mixed = new Queue<number>("mixed", options);
+  const ofMixed = new Operator("mixed", options);
+  await ofMixed.configureGroup("a", { order: "strict", onDead: "stop" });
+  for (const id of ["a1", "a2", "b1", "b2", "b3"]) await mixed.enqueue(1, { id, group: id.slice(0, 1) });
+  const tasks = await mixed.dequeue({ max: 3 });
+  expect(ids(tasks).toSorted()).toEqual(["a1", "b1", "b2"]);
+  for (const task of tasks) await task.reject({ error: "no" });
+  expect(ids(await mixed.dequeue({ max: 10 }))).toEqual(["b3"]);
+  expect(await ofMixed.stoppedGroups()).toMatchObject({ groups: [{ group: "a", id: "a1" }] });
+  expect(await ofMixed.settings()).toMatchObject({ order: null, onDead: "continue" });
+  await ofMixed.skip("a1");
+  expect(ids(await mixed.dequeue({ max: 10 }))).toEqual(["a2"]);
 });
 
 test("a queue that gets its order while tasks wait and work puts them in line", async () => {
