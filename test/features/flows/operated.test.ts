@@ -217,6 +217,30 @@ describe("a flow that is cancelled", () => {
   );
 });
 
+test("what waits in another queue falls at once if a task is purged, or its last lease ends with a dequeue", async () => {
+  await addFlow(
+    [
+      { ...task("a"), maxAttempts: 1 },
+      task("b", "a"),
+      task("c", "b", "two"),
+      task("d", "a", "two"),
+    ] as FlowItem<string>[],
+    (name) => flowQueueOf(queue(name)),
+    { id: "f" },
+  );
+  expect(
+    await new Operator("one", { transport: linked(rig.transport), now }).purge({ state: "blocked" }),
+  ).toMatchObject({
+    purged: 1,
+  });
+  const fell = "rejected dependency_failed";
+  expect(await statesOf()).toEqual({ a: "pending", b: "rejected cancelled", c: fell, d: "blocked" });
+  await queue("one").dequeue({ lease: "1s" });
+  rig.now += 1_001;
+  expect(await queue("one").dequeue()).toHaveLength(0);
+  expect(await statesOf()).toMatchObject({ a: "rejected lease_expired", d: fell });
+});
+
 describe("a flow that is redriven", () => {
   test("goes on: what failed waits again, what fell with it is blocked again, what ran stays", async () => {
     await add([...CHAIN, task("last", { ref: "a", on: "ended" })]);
