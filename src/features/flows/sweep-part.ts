@@ -7,7 +7,7 @@ import type { RegistryPage } from "../../sweep/registry.ts";
 
 /**
  * The part of flows in a sweep: notifies what callers have left to be notified, and adds what they have left to be added.
- * Queues without flows cost it no request. The sweep must have the linked edition of the scripts.
+ * Queues without flows cost it no request. The sweep must have a linked transport.
  */
 export const flowsPart: SweepPart = (sweep) => ({ after: (page) => emptyOutboxes(sweep, page) });
 
@@ -22,7 +22,10 @@ async function emptyOutboxes(sweep: CurrentSweep, { reminders }: RegistryPage): 
   for (const { name, at } of notedNodes(reminders)) {
     if (!sweep.isWanted(name)) continue;
     try {
-      const isOver = await emptyOutbox({ transport, prefix, now, released }, name, { signal });
+      const link = { transport, prefix, now, released };
+      const endLost = async (member: string) =>
+        (await import("./end-lost.ts")).endLost(link, member, { signal });
+      const isOver = await emptyOutbox({ ...link, endLost }, name, { signal });
       if (isOver) await transport.send([forgetNodes(sweep.shardOf(name), at)], { signal });
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;

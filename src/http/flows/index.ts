@@ -1,8 +1,7 @@
 /** The entry of flows: all that programs use, and the part that turns them on in a deployment or an app. */
 import { linkedWith } from "../../open/flows/linked-with.ts";
 import { flowSource } from "../../open/flows/flow-source.ts";
-import { flowsPart } from "../../features/flows/index.ts";
-import type { SweepPart } from "../../sweep/part.ts";
+import { flowsPart as sweepPart } from "../../features/flows/index.ts";
 import type { FlowsPart } from "./part.ts";
 
 export {
@@ -34,19 +33,17 @@ export { Flows, type FlowsOptions } from "../../open/flows.ts";
 export { withFlows, type WithFlowsOptions } from "../../open/flows/with-flows.ts";
 export type { FlowsPart } from "./part.ts";
 
-/** The whole sweep gets the linked edition of the scripts. */
-const sweepPart: SweepPart = (sweep) => {
-  sweep.transport = linkedWith(sweep.transport);
-  return flowsPart(sweep);
-};
-
 /**
  * Flows, for the option `flows` of a deployment, an app or a sweep.
  * @example export default sluice({ flows, consumers: [report.consumer(async (task) => send(await task.before()))] });
  */
 export const flows: FlowsPart = {
   linked: linkedWith,
-  sweepPart,
+  sweepPart: (sweep) => {
+    // The whole sweep has the linked edition of the scripts then.
+    sweep.transport = linkedWith(sweep.transport);
+    return sweepPart(sweep);
+  },
   flowSource,
   routes: async () => (await import("../routes/flows.ts")).flowRoutes,
 };
