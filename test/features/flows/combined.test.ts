@@ -193,3 +193,11 @@ test("a declared queue that reaches no database is refused with its path, and wh
   await expect(added).rejects.toThrow("tasks[1].queue.transport must be declared");
   await expect(added).rejects.toThrow("Handlers and fetch of a deployment take queue(…)");
 });
+
+test("a misspelt option of a task or an inner flow is refused, with those that there are", async () => {
+  const task = { ref: "a", queue: queueNamed("rows"), payload: 1 };
+  for (const item of [task, { ref: "b", flow: [task] }])
+    await expect(flow([{ ...item, afer: "c" }])).rejects.toThrow(
+      /^tasks\[0\]\.afer is .*one of ref, .*after/,
+    );
+});
