@@ -250,8 +250,12 @@ describe.each(targets)("delete over %s", (target) => {
     const queue = rig.queue();
     await flow({ ref: "a", queue, payload: 1 }, { ref: "b", queue, payload: 2, after: "a" });
     const { err } = await run("", "--yes");
-    expect(err).toBe("sluice: 1 task of emails waits for others of flows: cancel the flows, or add --force\n");
-    expect((await run("", "--yes", "--force")).out).toMatch("emails with 1 blocked task of flows, 1 pending,");
+    expect(err).toBe(
+      "sluice: 1 task of emails waits for others of flows: cancel the flows, or add --force\n",
+    );
+    expect((await run("", "--yes", "--force")).out).toMatch(
+      "emails with 1 blocked task of flows, 1 pending,",
+    );
   });
 
   test("deletes all partitions", async () => {
