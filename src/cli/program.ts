@@ -10,6 +10,7 @@ import { enqueueCommand } from "./commands/enqueue.ts";
 import { exportCommand } from "./commands/export.ts";
 import { findCommand } from "./commands/find.ts";
 import { flowCommand } from "./commands/flow.ts";
+import { forgetCommand } from "./commands/forget.ts";
 import { groupsCommand } from "./commands/groups.ts";
 import { importCommand } from "./commands/import.ts";
 import { lsCommand } from "./commands/ls.ts";
@@ -95,6 +96,7 @@ export function createProgram(running: Running): Command {
     redriveCommand(running),
     skipCommand(running),
     cancelCommand(running),
+    forgetCommand(running),
     purgeCommand(running),
     pauseCommand(running, "pause"),
     pauseCommand(running, "resume"),

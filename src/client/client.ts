@@ -72,16 +72,27 @@ export function createClient(options: ConnectionOptions): Client {
 
     async listQueues(options = {}) {
       const { request, fields } = splitOptions(options);
-      const call = { method: "GET", path: "/v1/queues", replyField: "queues" } as const;
-      return connection.request<ListedQueues>({ ...call, query: fields, options: request });
+      return connection.request<ListedQueues>({
+        method: "GET",
+        path: "/v1/queues",
+        query: fields,
+        replyField: "queues",
+        options: request,
+      });
     },
 
     async sweep({ budget = "20s", ...options } = {}) {
       const { request, fields } = splitOptions<RequestOptions>(options);
       const wait = milliseconds(budget, "budget");
       const body = await fieldsJson({ ...fields, budget });
-      const call = { method: "POST", path: "/v1/sweep", body, wait, replyField: "promoted" } as const;
-      return connection.request<SweepReport>({ ...call, options: request });
+      return connection.request<SweepReport>({
+        method: "POST",
+        path: "/v1/sweep",
+        body,
+        wait,
+        replyField: "promoted",
+        options: request,
+      });
     },
   };
 }

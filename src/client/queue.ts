@@ -88,7 +88,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}, addHeaders?: AddHeaders) {
     const { request, fields } = splitOptions(options);
     const body = await taskJson(this.#dequeuing, this.#options, { ...fields, payload }, request);
-    return this.#request<Enqueued>("/tasks", request, { body, replyField: "id", addHeaders });
+    return this.request<Enqueued>("/tasks", request, { body, replyField: "id", addHeaders });
   }
 
   /**
@@ -107,7 +107,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
     );
     const body = withFields({ tasks: `[${items.join()}]` }, await fieldsJson(fields));
     const call = { body, replyField: "tasks", addHeaders };
-    return (await this.#request<{ tasks: Enqueued[] }>("/tasks", request, call)).tasks;
+    return (await this.request<{ tasks: Enqueued[] }>("/tasks", request, call)).tasks;
   }
 
   /**
@@ -169,7 +169,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
   async get(id: string, options: GetOptions = {}): Promise<TaskInfo | null> {
     const { request, fields } = splitOptions(options);
     const call = { query: fields, replyField: "state" };
-    const found = await this.#request<TaskReply, "not_found">(this.#task(id), request, call, ["not_found"]);
+    const found = await this.request<TaskReply, "not_found">(this.#task(id), request, call, ["not_found"]);
     return found === "not_found" ? null : readTask(this.#dequeuing.values, found, id);
   }
 
@@ -222,7 +222,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
     options: RequestOptions & { readonly lease?: number | undefined } = {},
   ): Promise<Cancelled> {
     const { request, fields } = splitOptions(options);
-    const reply = await this.#request<{ state: "rejected" | "working" }, Refusal<Cancelled>>(
+    const reply = await this.request<{ state: "rejected" | "working" }, Refusal<Cancelled>>(
       `${this.#task(id)}/cancel`,
       request,
       { body: await fieldsJson(fields), replyField: "state" },
@@ -236,7 +236,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
    * @throws {SluiceError}
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
-    return this.#request<QueueCounts>("", options, { replyField: "pending" });
+    return this.request<QueueCounts>("", options, { replyField: "pending" });
   }
 
   /**
@@ -247,7 +247,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
    */
   async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {
     const { request, fields } = splitOptions(options);
-    const reply = await this.#request<Omit<Heartbeat & { ok: true }, "ok">, Refusal<Heartbeat>>(
+    const reply = await this.request<Omit<Heartbeat & { ok: true }, "ok">, Refusal<Heartbeat>>(
       "/workers/heartbeat",
       request,
       { body: await fieldsJson({ ...fields, worker }), replyField: "leases" },
@@ -258,7 +258,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
 
   async #pull(request: Pull): Promise<DequeueReply> {
     const call = { body: () => request.body(), wait: request.wait, replyField: "tasks" };
-    return this.#request<DequeueReply>("/tasks/pull", request.options, call);
+    return this.request<DequeueReply>("/tasks/pull", request.options, call);
   }
 
   /** Settles, and reports the dead letters. */
@@ -270,7 +270,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
   ) {
     type Reply = { readonly results: Settled[]; readonly pull: DequeueReply };
     const call = { body, wait, replyField: "results" };
-    const { results: settled, pull } = await this.#request<Reply>("/tasks/settle", options, call);
+    const { results: settled, pull } = await this.request<Reply>("/tasks/settle", options, call);
     const { onDeadLetter } = this.#options;
     if (onDeadLetter) {
       const { reportSettled } = await onDemand();
@@ -279,14 +279,15 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
     return { settled, pull };
   }
 
-  #request<Reply extends object, Refusal extends string = never>(
+  /** Sends a request on the queue, also for features. */
+  protected request<Reply extends object, Refusal extends string = never>(
     path: string,
     options: RequestOptions,
-    call: Omit<ServerRequest, "method" | "path" | "options">,
+    call: Omit<ServerRequest, "method" | "path" | "options"> & Partial<Pick<ServerRequest, "method">>,
     refusals?: readonly Refusal[],
   ): Promise<Reply | Refusal> {
     const method = call.body === undefined ? "GET" : "POST";
-    const request = { ...call, method, path: `/v1/queues/${this.name}${path}`, options } as const;
+    const request = { method, ...call, path: `/v1/queues/${this.name}${path}`, options } as const;
     return this.#connection.request<Reply, Refusal>(request, refusals);
   }
 

@@ -80,16 +80,19 @@ export interface SeveralDatabases {
 
 /**
  * A transport that calls `onSend` before each copy of a request that it sends, and does not send it if that throws.
- * If the transport itself reports no copies, it calls it once for each request.
+ * If the transport itself reports no copies, it calls it once for each request. A linked transport also reports the requests
+ * that follow from one.
+ * @param onSend its argument says whether it is not the first copy
  */
-export function withOnSend(transport: Transport, onSend: () => void): Transport {
+export function withOnSend(transport: Transport, onSend: (isMore?: boolean) => void): Transport {
   const several: Transport & Partial<SeveralDatabases> = transport;
-  const { database, prefix, cluster, connected } = several;
+  const { database, prefix, cluster, connected, passTurns } = several;
   const counted: Transport & Partial<SeveralDatabases> = {
     database,
     prefix,
     connected,
     cluster,
+    passTurns,
     async send(commands, options = {}) {
       if (commands.length > 0) onSend();
       let copies = 0;
@@ -97,7 +100,7 @@ export function withOnSend(transport: Transport, onSend: () => void): Transport 
         ...options,
         onSend: () => {
           // The first one is counted already.
-          if (copies++ > 0) onSend();
+          if (copies++ > 0) onSend(true);
           options.onSend?.();
         },
       });

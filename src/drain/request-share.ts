@@ -27,7 +27,7 @@ export function checkedBudget(requests: number | RequestBudget, perTask: number)
  * those kept are left.
  */
 export class RequestShare {
-  /** True from when nothing but the last settle is left to send: it may use what was kept, and is never refused. */
+  /** True from when nothing but the last settle is left to send: it may use what was kept, and its first copy is never refused. */
   isLast = false;
   /** Whether a request was refused. */
   wasRefused = false;
@@ -44,9 +44,9 @@ export class RequestShare {
     this.end = budget.reserve(this.#ofCall);
   }
 
-  /** Whether an error says that a request was refused. */
+  /** Whether an error says that a request was refused. If it was the last settle, that is a failure. */
   isRefusal(error: unknown): boolean {
-    return error instanceof RequestRefused;
+    return error instanceof RequestRefused && !this.isLast;
   }
 
   /** Whether a request may be sent now. */
@@ -77,9 +77,13 @@ export class RequestShare {
     return true;
   };
 
-  /** Counts a request that is about to be sent. */
-  readonly onSend = (): void => {
-    if (!this.maySend) {
+  /**
+   * Counts a request that is about to be sent.
+   * @param isMore whether it is another copy of a request, or follows from it. Such a one of the last settle may use only
+   *   what is left. @default false
+   */
+  readonly onSend = (isMore = false): void => {
+    if (this.isLast ? isMore && this.#budget.left === 0 : !this.maySend) {
       this.wasRefused = true;
       throw new RequestRefused(this.#budget.most);
     }

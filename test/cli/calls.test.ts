@@ -101,6 +101,7 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["redrive emails a --rate 30/1m", redriving({ ids: ["a"], rate: 0.5 })],
   ["redrive emails a --dry-run", redriving({ ids: ["a"], dryRun: true })],
   ["cancel emails a b", [`POST ${tasks}/a/cancel`, {}], [`POST ${tasks}/b/cancel`, {}]],
+  ["forget emails a b", `DELETE ${emails}/keys/a`, `DELETE ${emails}/keys/b`],
   [
     `purge emails --yes --state dead --limit 7 ${FILTER}`,
     purging({ state: "rejected", ...filter, limit: 7, budget }),

@@ -14,7 +14,7 @@ const folder = useFolder();
 const COMMANDS = `
   queues; ls emails; find a; show emails a; dead emails; stats emails; tail emails; groups emails; flow --add none.json;
   schedules emails; workers emails; doctor;
-  redrive emails; skip emails a; cancel emails a; purge emails --state completed --yes; pause emails; resume emails;
+  redrive emails; skip emails a; cancel emails a; forget emails a; purge emails --state completed --yes; pause emails; resume emails;
   settings emails maxWorking=3; partitions emails; delete emails --force --yes; sweep; deploy none.mjs; enqueue emails 1;
   pull emails --max 2 --lease 1m; settle emails 1.1.1.unknown0.a --complete; export emails; import emails`
   .split(";")
@@ -51,7 +51,7 @@ test("every command takes the options that say where the queues are", async () =
           onError: (text) => text.includes("Following") && ctrlC.abort(),
         },
       );
-      const expected = { skip: 1, settle: 1, tail: 130 }[name] ?? 0;
+      const expected = { skip: 1, forget: 1, settle: 1, tail: 130 }[name] ?? 0;
       expect([name, where, code]).toEqual([name, where, expected]);
       expect(err).not.toContain("sluice:");
     }

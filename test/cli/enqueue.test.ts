@@ -231,6 +231,12 @@ test("enqueue joins tasks of a key, and says what it has done", async () => {
   const [first] = (await sluice("enqueue", "emails", "1", ...debounce)).rows as { id: string }[];
   const second = await sluice("enqueue", "emails", "2", ...debounce);
   expect(second.rows).toEqual([{ queue: "emails", id: first?.id, created: false, outcome: "replaced" }]);
+  expect((await onTerminal("forget", "emails", "page-7", "page-8")).text).toBe(
+    "KEY     RESULT\npage-7  forgotten\npage-8  not_found\n",
+  );
+  const third = await sluice("enqueue", "emails", "3", ...debounce);
+  expect(third.rows).toMatchObject([{ outcome: "created" }]);
+  expect((await sluice("forget", "nope", "page-7")).err).toContain("there is no queue nope");
   const refused = await sluice("enqueue", "emails", "--debounce", "{}");
   expect(refused.err).toContain("--debounce is for one payload");
 });

@@ -340,6 +340,21 @@ test("groups --stopped lists the groups that dead letters have stopped, and skip
     expect((await onTerminal(...wrong)).err).toMatch("pass ids, or --group <group>");
 });
 
+test("a group that a dead letter has stopped goes on when it is redriven or purged", async () => {
+  await sluice("settings", "emails", "order=strict", "onDead=stop", "--new");
+  const connection = resp(rig.redis.url);
+  onTestFinished(() => connection.close());
+  const queue = rig.queue("emails", { transport: linked(connection) });
+  await queue.enqueueMany(["a1", "a2", "b1", "b2"].map((id) => ({ payload: 1, id, group: id.slice(0, 1) })));
+  for (const task of await queue.dequeue({ max: 2 })) await task.reject({ error: "no" });
+  expect(await queue.dequeue({ max: 9 })).toHaveLength(0);
+  expect((await sluice("redrive", "emails", "a1")).code).toBe(0);
+  const purge = ["purge", "emails", "--state", "rejected", "--group", "b", "--yes"];
+  expect((await onTerminal(...purge)).text).toBe("Purged 1 dead letter of emails.\n");
+  const tasks = await queue.dequeue({ max: 9 });
+  expect(tasks.map(({ id }) => id).toSorted()).toEqual(["a1", "b2"]);
+});
+
 test("settings of a group say which, and that it is unused: its name may be misspelt", async () => {
   await rig.queue().enqueue(1, { group: "maple-press" });
   const [group, text] = ["mapple-press", /^queue +emails\ngroup +mapple-press\npaused +off\n/];

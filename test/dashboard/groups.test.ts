@@ -55,7 +55,7 @@ test("a group of dead letters is paused before its redrive, and resumed from the
   expect(await lease(queue)).toMatchObject({ payload: 1, group: "globex" });
 });
 
-test("groups in strict order that dead letters have stopped are shown, and go on when these are skipped or redriven", async () => {
+test("groups in strict order that dead letters have stopped are shown, and go on when these are skipped, redriven or deleted", async () => {
   const name = rig.name("ledger");
   const { page } = await rig.visit({ at: `queues/${name}` });
   await press(page, "Limits…");
@@ -65,16 +65,21 @@ test("groups in strict order that dead letters have stopped are shown, and go on
   const connection = resp(rig.redis.url);
   onTestFinished(() => connection.close());
   const queue = rig.queue(name, { transport: linked(connection) });
-  for (const group of ["a", "b"]) {
+  for (const group of ["a", "b", "c"]) {
     await queue.enqueueMany([1, 2].map((i) => ({ payload: i, group, id: `${group}${i}` })));
     await (await lease(queue)).reject("no");
   }
+  await page.getByRole("heading", { name: "3 groups are stopped" }).waitFor();
+  await press(page, "Delete c1");
+  await press(page, "Delete");
   await page.getByRole("heading", { name: "2 groups are stopped" }).waitFor();
+  expect(await queue.get("c1")).toBeNull();
   await press(page, "Skip a1");
   await press(page, "Skip");
   await page.getByRole("heading", { name: "1 group is stopped" }).waitFor();
   await press(page, "Redrive b1");
   await press(page, "Redrive");
   await page.getByText("1 group is stopped").first().waitFor({ state: "detached" });
-  expect([(await lease(queue)).id, (await lease(queue)).id].toSorted()).toEqual(["a2", "b1"]);
+  const tasks = await queue.dequeue({ max: 9 });
+  expect(tasks.map(({ id }) => id).toSorted()).toEqual(["a2", "b1", "c2"]);
 });

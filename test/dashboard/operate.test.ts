@@ -148,6 +148,36 @@ test("a new schedule is added, and a wrong one is refused with the reason", asyn
   expect(faults.splice(0)).toHaveLength(1);
 });
 
+test("a queue and a group are paused for a time, which is shown", async () => {
+  const queue = rig.queue(rig.name("webhooks"));
+  const operator = rig.operator(queue.name);
+  await queue.enqueue(1, { group: "acme" });
+  const { page } = await rig.visit({ at: `queues/${queue.name}/groups` });
+  const pausedFor = ({ pausedUntil }: { readonly pausedUntil: number | null }) =>
+    Math.round(((pausedUntil ?? 0) - Date.now()) / 3_600_000);
+  await press(page, "Pause acme");
+  await expectRefused(page, "For", "2 hours", duration, "Pause");
+  await page.getByLabel("For", { exact: true }).fill("2h");
+  await confirm(page, "Pause");
+  await page.getByText("The group acme is paused for 2h.").waitFor();
+  await page
+    .getByRole("row", { name: /acme/ })
+    .getByText(/^paused until /)
+    .waitFor();
+  expect(pausedFor(await operator.groupSettings("acme"))).toBe(2);
+  expect(await operator.settings()).toMatchObject({ paused: false });
+  await press(page, "Pause…");
+  await page.getByLabel("For", { exact: true }).fill("3h");
+  await confirm(page, "Pause");
+  await page.getByText(`${queue.name} is paused for 3h.`).waitFor();
+  expect(pausedFor(await operator.settings())).toBe(3);
+  await press(page, "Resume…");
+  expect(await page.getByLabel("For", { exact: true }).count()).toBe(0);
+  await confirm(page, "Resume");
+  await page.getByText(`${queue.name} is resumed.`).waitFor();
+  expect(await operator.settings()).toMatchObject({ paused: false, pausedUntil: null });
+});
+
 test("the limits of a queue are changed", async () => {
   const queue = rig.queue(rig.name("emails"));
   await queue.enqueue({});

@@ -52,13 +52,15 @@ test("a deployment without flows refuses to add one for its own consumers, and t
       return new Response();
     },
   };
-  for (const parts of [{ flows: false, order: false }, {}]) {
+  for (const parts of [{ flows: false, order: false }, {}, { requests: 50 }]) {
     const { call, ended } = deployment({ ...options, ...parts });
     await call();
     await ended();
   }
   expect(added).toEqual([
     expect.stringContaining('import { flows } from "sluice-queue/flows", and sluice({ flows, '),
+    "@reports",
+    "@mails",
     "@reports",
     "@mails",
     "@reports",

@@ -67,11 +67,12 @@ test.each([
   ["schedules", "schedules"],
   ["order", "order"],
   ["debounce", "debounce"],
+  ["flows", "flows"],
 ])("a Worker refuses %s: true, and names the import to write", (name, entry) => {
   // @ts-expect-error: it does not compile either.
   expect(() => cloudflare({ dashboard: true, docs: true, operations: true, deepSweep: true })).toThrow();
   // @ts-expect-error: nor these.
-  expect(() => cloudflare({ schedules: true, order: true, debounce: true })).toThrow();
+  expect(() => cloudflare({ schedules: true, order: true, debounce: true, flows: true })).toThrow();
   expect(() => cloudflare({ [name]: true })).toThrow(`import { ${name} } from "sluice-queue/${entry}"`);
 });
 

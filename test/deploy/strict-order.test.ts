@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { withDebounce } from "../../src/features/debounce/index.ts";
+import { type KeyOptions, withDebounce } from "../../src/features/debounce/index.ts";
 import { batch, flow } from "../../src/features/flows/index.ts";
 import { linked } from "../../src/features/linked/index.ts";
 import { applyQueues, defineQueue, type EnqueueOptions, type NewTask, Producer } from "../../src/index.ts";
@@ -126,6 +126,46 @@ test("with partitions, the id or the dedup key of a task must be in the partitio
   expect(await queue.enqueue(1, { group: "account-7", id: "entry-2{account-7}" })).toMatchObject({
     created: true,
   });
+});
+
+test("with partitions, so must the key of a debounce, a throttle or a singleton", async () => {
+  const divided = defineQueue("emails", { order: "strict", partitions: 2 });
+  const { service, call } = deployment({ queues: [divided] });
+  const queue = withDebounce(service.tools().queue(divided));
+  const why = "must contain {account-7}: the queue emails has a strict order, and partitions";
+  const key = "balance";
+  const rows: [string, KeyOptions][] = [
+    ["debounce", { debounce: { key, wait: "1m" } }],
+    ["throttle", { throttle: { key, most: 1, per: "1m" } }],
+    ["singleton", { singleton: { key, while: "waiting" } }],
+  ];
+  for (const [name, options] of rows) {
+    const task = { group: "account-7", id: "entry-2{account-7}", ...options };
+    await expect(queue.enqueue(1, task)).rejects.toThrow(`${name}.key ${why}`);
+    const answer = await call("/v1/queues/emails/tasks", { payload: 1, ...task });
+    expect([answer.status, ((await answer.json()) as object)["detail" as never]]).toEqual([
+      400,
+      `${name}.key ${why}.`,
+    ]);
+  }
+});
+
+test("with partitions, tasks of a group follow each other, whatever keys they have", async () => {
+  const divided = defineQueue("emails", { order: "strict", partitions: 4 });
+  const { service, cron } = deployment({ queues: [divided] });
+  await cron();
+  const queue = withDebounce(service.tools().queue(divided));
+  const group = "account-7";
+  await queue.enqueue(1, { group, singleton: { key: `first{${group}}`, while: "unfinished" } });
+  await queue.enqueue(2, { group, throttle: { key: group, most: 1, per: "1m" } });
+  await queue.enqueue(3, { group });
+  await queue.enqueue(4, { group, id: `x{${group}}`, replace: true });
+  for (const payload of [1, 2, 3, 4]) {
+    const tasks = await queue.dequeue({ max: 10 });
+    expect(tasks.map((task) => task.payload)).toEqual([payload]);
+    expect([...(await queue.dequeue({ max: 10 }))]).toEqual([]);
+    await tasks[0]?.complete();
+  }
 });
 
 test("cron applies the order, and what unsets it", async () => {

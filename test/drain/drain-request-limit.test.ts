@@ -8,11 +8,13 @@ import {
   type Handler,
   Queue,
   RequestBudget,
+  sweep,
   type StoppedError,
   type TaskSource,
   withScaleOut,
 } from "../../src/index.ts";
 import { drain, drainBatches } from "../../src/drain/drain.ts";
+import { flow, flows, withFlows } from "../../src/http/flows/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import { upstash } from "../../src/transports/upstash.ts";
 import { limitedInvocations } from "../support/limited-invocations.ts";
@@ -103,6 +105,27 @@ test("of the fewest requests, each drain works on one task", async () => {
   const reports = await drainAll(its, () => drain(queue(), ({ id }) => its.mail(id), { requests: 7 }));
   expect(reports.map(({ completed }) => completed)).toEqual([1, 1, 1, 1, 0]);
   await expectSent(its, 7, ids(4));
+});
+
+test("of tasks that others wait for, the notices count too, and a sweep sends those that are too many", async () => {
+  const next = new Queue<number>(`${name}-next`, { transport: rig.transport });
+  const items = numbered(12).map(({ id, payload }) => ({ id, payload }));
+  await flow(
+    items.flatMap(({ id, payload }) => [
+      { ref: id, queue: queue(), payload },
+      { ref: `${id}-next`, queue: next, payload, after: id },
+    ]),
+    { id: "f" },
+  );
+  const its = limitedInvocations(10);
+  await drainAll(its, () =>
+    drain(withFlows(queue()), ({ id }) => its.mail(id), { requests: 10, concurrency: 5 }),
+  );
+  its.end();
+  expect(its.mails).toHaveLength(12);
+  expect(Math.max(...its.sent)).toBeLessThanOrEqual(10);
+  await sweep(rig.transport, { also: [flows] });
+  expect(await next.counts()).toMatchObject({ pending: 12, blocked: 0 });
 });
 
 describe("while time passes", () => {

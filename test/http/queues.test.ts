@@ -84,7 +84,7 @@ it("a worker is forgotten if it has no tasks; one without an incarnation by its 
   expectProblem(await forget("?limit=1"), "invalid_request");
 });
 
-it("groups in strict order that a dead letter has stopped are counted, listed, and skipped", async () => {
+it("groups in strict order that a dead letter has stopped are counted and listed, and go on when it is skipped, redriven or deleted", async () => {
   const json = { order: "strict", onDead: "stop" };
   await ask("PATCH", `${path()}/settings`, { json });
   expect(await settings()).toMatchObject(json);
@@ -107,6 +107,15 @@ it("groups in strict order that a dead letter has stopped are counted, listed, a
   expect((await skip("a0")).body).toEqual({ id: "a0", skipped: true });
   expectProblem(await skip("none"), "not_found");
   expect((await pull()).body.tasks).toMatchObject([{ id: "a3" }]);
+  expect(await counts()).toMatchObject({ stoppedGroups: 1 });
+  const redriven = await ask("POST", `${path()}/redrive`, { json: { ids: ["b1"] } });
+  expect(redriven.body).toMatchObject({ redriven: 1 });
+  expect(await counts()).toMatchObject({ stoppedGroups: 0 });
+  const again = (await pull()).body.tasks;
+  expect(again).toMatchObject([{ id: "b1" }]);
+  await ask("POST", `${path()}/tasks/settle`, {
+    json: { settlements: [{ receipt: again[0].receipt, outcome: "reject" }] },
+  });
   expect(await counts()).toMatchObject({ stoppedGroups: 1 });
   await ask("DELETE", `${path()}/tasks/b1`);
   expect(await counts()).toMatchObject({ stoppedGroups: 0 });

@@ -146,3 +146,23 @@ export async function forgetKey(store: Adds, key: string, options: RequestOption
   const replies = await onAll(store, (shard) => shard.call(forgetKeyScript, { key, token }), options);
   return [...replies.values()].includes(true);
 }
+
+/** What sends requests on a queue over HTTP. */
+interface Requests {
+  request<Reply>(
+    path: string,
+    options: RequestOptions,
+    call: { readonly method: "DELETE"; readonly replyField: string },
+  ): Promise<Reply>;
+}
+
+/** Forgets a key over HTTP. @param queue of a client */
+export async function forgetKeyByRequest(
+  queue: object,
+  key: string,
+  options: RequestOptions,
+): Promise<boolean> {
+  const call = { method: "DELETE", replyField: "known" } as const;
+  const path = `/keys/${encodeURIComponent(key)}`;
+  return (await (queue as Requests).request<{ readonly known: boolean }>(path, options, call)).known;
+}

@@ -1,4 +1,3 @@
-import { SluiceError } from "../../errors.ts";
 import { OnDemand } from "../../kernel/on-demand.ts";
 import type { Enqueued, EnqueueOptions, RequestOptions } from "../../kernel/options/types.ts";
 import { onlyOptions, optionsObject, REQUEST_OPTIONS, taskId } from "../../kernel/options/validation.ts";
@@ -40,7 +39,7 @@ export interface QueueOfClient<In> {
 /**
  * Lets enqueues of a queue have the options `debounce`, `throttle`, `singleton` and `replace`, in one request each.
  * Payloads of such tasks are in Redis, and have at most 1 MiB, also with `offload`.
- * @param queue a `Queue` or a `Producer`, or the queue of a client, which has no `forgetKey`
+ * @param queue a `Queue` or a `Producer`, or the queue of a client
  * @returns the same queue with another `enqueue`, and with `forgetKey`
  * @example
  * const search = withDebounce(new Queue("search", { transport: upstash(env) }));
@@ -51,7 +50,7 @@ export function withDebounce<In, Out, Q extends Producer<In, Out>>(
 ): Omit<Q, "enqueue"> & KeyedCalls<In>;
 export function withDebounce<In, Q extends QueueOfClient<In>>(
   queue: Q & QueueOfClient<In>,
-): Omit<Q, "enqueue"> & Pick<KeyedCalls<In>, "enqueue">;
+): Omit<Q, "enqueue"> & KeyedCalls<In>;
 export function withDebounce<In>(queue: Producer<In, unknown> | QueueOfClient<In>): object {
   // A queue of Next.js is made when it is used, for each request: so its parts are read with each call.
   const partsNow = (): KeyedParts | undefined => {
@@ -76,9 +75,9 @@ export function withDebounce<In>(queue: Producer<In, unknown> | QueueOfClient<In
       onlyOptions(options, REQUEST_OPTIONS);
       taskId(key, "key");
       const parts = partsNow();
-      if (!parts)
-        throw new SluiceError("unsupported", "a client forgets keys by DELETE /v1/queues/{queue}/keys/{key}");
-      return keyed.use(({ forgetKey }) => forgetKey(parts.store, key, options));
+      return keyed.use(({ forgetKey, forgetKeyByRequest }) =>
+        parts ? forgetKey(parts.store, key, options) : forgetKeyByRequest(queue, key, options),
+      );
     },
   };
   return new Proxy(queue, {

@@ -1,4 +1,4 @@
-import { invalidArgument, SluiceError } from "../../errors.ts";
+import { checkedAt, invalidArgument, SluiceError } from "../../errors.ts";
 import type { FlowQueue } from "./flow-tasks.ts";
 
 /** A queue that a flow may have tasks in: a `Queue`, a `Producer`, or a declared queue. */
@@ -39,7 +39,8 @@ const hasNoFlows = (queue: string) =>
  */
 export function flowQueue(queue: QueueOfFlow, path: string): FlowQueue {
   const given = queue as unknown as Made | null | undefined;
-  const { store, values, defaults, schema, addHooks, checkTask, options } = given?.producer ?? given ?? {};
+  const made = checkedAt(`${path}.`, () => given?.producer) ?? given ?? {};
+  const { store, values, defaults, schema, addHooks, checkTask, options } = made;
   if (!store || !values || !defaults)
     throw invalidArgument(path, "must be a Queue, a Producer, or a queue that defineQueue made");
   const { name, transport } = store.queue;

@@ -80,8 +80,23 @@ const OF_FLOW = "2;";
 const NODE = /^\w+\{.+@.+\}$/;
 
 /**
- * The outcomes of commands as queues read them. A settle or a cancel may have left something to be notified to other
- * partitions: that is done first. A task that is blocked is in this state.
+ * Whether a call may have left something to be notified: it cancelled a task of a flow, purged blocked tasks, or found that
+ * the last lease of one had expired. The reply does not have what it has left.
+ */
+function leavesOutbox(
+  { script: { name }, args }: Extract<Command, { script: Script }>,
+  reply: readonly Reply[],
+): boolean {
+  if (name === "cancel") return reply[0] === "rejected" && NODE.test(args[1] ?? "");
+  if (name === "purge") return args[1] === "blocked" && Number(reply[1]) > 0;
+  const taken = name === "settleAndDequeue" ? reply[1] : name === "dequeue" && reply;
+  const deadLetters = Array.isArray(taken) ? (taken as readonly Reply[]).at(-1) : undefined;
+  return Array.isArray(deadLetters) && deadLetters.some((id) => NODE.test(String(id)));
+}
+
+/**
+ * The outcomes of commands as queues read them. A call that has ended tasks may have left something to be notified to
+ * other partitions: that is done first. A task that is blocked is in this state.
  */
 async function asPlain(
   { transport, released }: Pick<Link, "transport" | "released">,
@@ -98,7 +113,7 @@ async function asPlain(
     const [, state, at, fixed] = reply;
     if (name === "get" && state === "delayed" && at === BLOCKED && String(fixed).startsWith(OF_FLOW))
       outcomes[i] = { reply: reply.with(1, "blocked") };
-    if (name === "cancel" && reply[0] === "rejected" && NODE.test(command.args[1] ?? "")) {
+    if (leavesOutbox(command, reply)) {
       const { emptyOutboxOf } = await import("./outbox.ts");
       await emptyOutboxOf(transport, command.keys, command.args[0], options, released);
     }

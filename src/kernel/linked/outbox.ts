@@ -224,7 +224,7 @@ export async function sendSettled(
   released?: ForReleased,
 ): Promise<void> {
   const { link, name } = shardOf(transport, keys, left.text());
-  await unlessItFails(sendOutbox({ ...link, released }, name, readEntries(left), { signal: options.signal }));
+  await unlessItFails(sendOutbox({ ...link, released }, name, readEntries(left), ofRequest(options)));
 }
 
 /** As {@link sendSettled}, after a call whose reply does not have what it has left. */
@@ -236,7 +236,7 @@ export async function emptyOutboxOf(
   released?: ForReleased,
 ): Promise<void> {
   const { link, name } = shardOf(transport, keys, testNow);
-  await unlessItFails(emptyOutbox({ ...link, released }, name, { signal: options.signal }));
+  await unlessItFails(emptyOutbox({ ...link, released }, name, ofRequest(options)));
 }
 
 /**
@@ -249,6 +249,9 @@ function shardOf(transport: QueueRef["transport"], keys: readonly string[], now:
   const link: Link = { transport, prefix, now: now ? () => Number(now) : undefined };
   return { link, name: queue + first };
 }
+
+/** Each further request counts as a copy of the one that has left something: in a drain with a limit, too. */
+const ofRequest = ({ signal, onSend }: SendOptions): SendOptions => ({ signal, onSend });
 
 /** What has failed stays in the outbox. */
 async function unlessItFails(sent: Promise<unknown>): Promise<void> {

@@ -1,50 +1,27 @@
 // What docs/moving/bullmq.md says of both, by running both.
-import { createClient } from "@redis/client";
-import { type Job, Queue as BullQueue, QueueEvents, Worker } from "bullmq";
+import { QueueEvents } from "bullmq";
 import { defineQueue, type Duration, RetryAfter, type Task } from "sluice-queue";
 import { testQueue } from "sluice-queue/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type SharedRedis, sharedRedis } from "../../support/shared-redis.ts";
+import { describe, expect, test } from "vitest";
+import { withDebounce } from "../../../src/features/debounce/index.ts";
 import { filesOf, temporaryFolder, write } from "../code.ts";
+import { useBull } from "./bull.ts";
 
-let redis: SharedRedis;
-let jobs: BullQueue;
-const ends: (() => unknown)[] = [];
-const client = () => {
-  const one = createClient({ url: redis.url }).on("error", () => {});
-  ends.push(() => one.isOpen && one.destroy());
-  return one;
-};
-const started = (handler: (job: Job) => Promise<unknown>, options = {}) => {
-  const worker = new Worker("emails", handler, { connection: client(), ...options });
-  ends.push(() => worker.close(true));
-  return worker;
-};
-beforeAll(async () => {
-  redis = await sharedRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(async () => {
-  await (await client().connect()).flushAll();
-  jobs = new BullQueue("emails", { connection: client() });
-  ends.push(() => jobs.close());
-});
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const bull = useBull();
+const { client, started } = bull;
 
 const fails = () => {
   throw new Error("HTTP 503");
 };
 const ended = (count: number) =>
-  expect.poll(() => jobs.getJobCountByTypes("completed", "failed")).toBe(count);
+  expect.poll(() => bull.jobs.getJobCountByTypes("completed", "failed")).toBe(count);
 
 test("jobs and tasks that have ended are kept as the page says", async () => {
   started(async ({ data }) => (data === "fails" ? fails() : data));
-  await jobs.addBulk(["done", "fails"].map((data) => ({ name: "kept", data })));
+  await bull.jobs.addBulk(["done", "fails"].map((data) => ({ name: "kept", data })));
   await ended(2);
   const count = { count: 1 };
-  await jobs.addBulk(
+  await bull.jobs.addBulk(
     ["done", "fails"].map((data) => ({
       name: "last",
       data,
@@ -52,11 +29,11 @@ test("jobs and tasks that have ended are kept as the page says", async () => {
     })),
   );
   await expect
-    .poll(() => jobs.getJobs(["completed", "failed"]))
+    .poll(() => bull.jobs.getJobs(["completed", "failed"]))
     .toMatchObject([{ name: "last" }, { name: "last" }]);
   const opts = { removeOnComplete: true, removeOnFail: true };
-  await jobs.addBulk(["done", "fails"].map((data) => ({ name: "removed", data, opts })));
-  await expect.poll(() => jobs.getWaitingCount()).toBe(0);
+  await bull.jobs.addBulk(["done", "fails"].map((data) => ({ name: "removed", data, opts })));
+  await expect.poll(() => bull.jobs.getWaitingCount()).toBe(0);
   await ended(2);
 
   const kept = testQueue<string>("kept");
@@ -80,18 +57,18 @@ test("jobs and tasks that have ended are kept as the page says", async () => {
 
 test("clean, drain and obliterate remove what their counterparts do", async () => {
   started(async ({ data }) => (data === "fails" ? fails() : new Promise(() => {})), { concurrency: 9 });
-  await jobs.add("job", "fails");
+  await bull.jobs.add("job", "fails");
   await ended(1);
-  expect(await jobs.clean(0, 10, "failed")).toHaveLength(1);
-  await jobs.add("job", "hangs");
-  await expect.poll(() => jobs.getActiveCount()).toBe(1);
-  await jobs.pause();
-  await jobs.add("job", "waits");
-  await jobs.drain();
-  expect(await jobs.getJobCounts("waiting", "active")).toEqual({ waiting: 0, active: 1 });
-  await expect(jobs.obliterate()).rejects.toThrow("active");
-  await jobs.obliterate({ force: true });
-  expect(await jobs.getJobCountByTypes("active", "failed", "waiting")).toBe(0);
+  expect(await bull.jobs.clean(0, 10, "failed")).toHaveLength(1);
+  await bull.jobs.add("job", "hangs");
+  await expect.poll(() => bull.jobs.getActiveCount()).toBe(1);
+  await bull.jobs.pause();
+  await bull.jobs.add("job", "waits");
+  await bull.jobs.drain();
+  expect(await bull.jobs.getJobCounts("waiting", "active")).toEqual({ waiting: 0, active: 1 });
+  await expect(bull.jobs.obliterate()).rejects.toThrow("active");
+  await bull.jobs.obliterate({ force: true });
+  expect(await bull.jobs.getJobCountByTypes("active", "failed", "waiting")).toBe(0);
 
   const { queue, operator, ...here } = testQueue<string>("here");
   await queue.enqueue("fails");
@@ -135,11 +112,11 @@ test("locks, leases and concurrency have the defaults of the page", async () => 
 });
 
 test("a paused queue takes jobs and tasks, and delivers none", async () => {
-  await jobs.pause();
+  await bull.jobs.pause();
   started(async () => {});
-  await jobs.add("job", 1);
-  expect(await jobs.getJobCounts("waiting", "completed")).toEqual({ waiting: 1, completed: 0 });
-  await jobs.resume();
+  await bull.jobs.add("job", 1);
+  expect(await bull.jobs.getJobCounts("waiting", "completed")).toEqual({ waiting: 1, completed: 0 });
+  await bull.jobs.resume();
   await ended(1);
 
   const here = testQueue<number>("here");
@@ -152,8 +129,8 @@ test("a paused queue takes jobs and tasks, and delivers none", async () => {
 
 test("a job has a backoff of its own, and a task the one of its header", async () => {
   started(async () => fails());
-  await jobs.add("job", 1, { attempts: 2, backoff: { type: "fixed", delay: 300_000 } });
-  await expect.poll(async () => (await jobs.getDelayed())[0]?.delay).toBe(300_000);
+  await bull.jobs.add("job", 1, { attempts: 2, backoff: { type: "fixed", delay: 300_000 } });
+  await expect.poll(async () => (await bull.jobs.getDelayed())[0]?.delay).toBe(300_000);
 
   const here = testQueue<number>("here");
   await here.enqueue(1, { headers: { backoff: "5m" } });
@@ -164,9 +141,34 @@ test("a job has a backoff of its own, and a task the one of its header", async (
   expect(await here.tasks()).toMatchObject([{ dueAt: here.now + 300_000, error: { message: "HTTP 503" } }]);
 });
 
+test("the last one is kept while one is active, and begins after it, as singletons in strict order do", async () => {
+  const begun: unknown[] = [];
+  let finish = () => {};
+  const worked = new Promise<void>((resolve) => (finish = resolve));
+  started(async ({ data }) => (begun.push(data), worked), { concurrency: 9 });
+  const deduplication = { id: "sync", keepLastIfActive: true };
+  await bull.jobs.add("sync", 1, { deduplication });
+  await expect.poll(() => begun).toEqual([1]);
+  for (const data of [2, 3]) await bull.jobs.add("sync", data, { deduplication });
+  expect(await bull.jobs.getJobCounts("waiting", "active")).toEqual({ waiting: 0, active: 1 });
+  finish();
+  await expect.poll(() => begun).toEqual([1, 3]);
+
+  const { queue } = testQueue(defineQueue<number>("here", { order: "strict" }));
+  const singleton = { key: "sync", while: "unfinished", then: "replace" } as const;
+  const enqueue = (payload: number) => withDebounce(queue).enqueue(payload, { group: "sync", singleton });
+  await enqueue(1);
+  const [first] = await queue.dequeue();
+  for (const payload of [2, 3]) await enqueue(payload);
+  expect(await queue.dequeue()).toHaveLength(0);
+  await first?.complete();
+  const next = await queue.dequeue();
+  expect(next.map(({ payload }) => payload)).toEqual([3]);
+});
+
 test("QueueEvents report a failure after the last attempt only, events of a queue each one", async () => {
   const events = new QueueEvents("emails", { connection: client() });
-  ends.push(() => events.close());
+  bull.atEnd(() => events.close());
   await events.waitUntilReady();
   const theirs: unknown[] = [];
   events.on("progress", ({ data }) => theirs.push(["progress", data]));
@@ -177,8 +179,8 @@ test("QueueEvents report a failure after the last attempt only, events of a queu
     await job.updateProgress(40);
     return "sent";
   });
-  await jobs.add("job", "works");
-  await jobs.add("job", "fails", { attempts: 2 });
+  await bull.jobs.add("job", "works");
+  await bull.jobs.add("job", "fails", { attempts: 2 });
   await ended(2);
   const reported = [
     ["progress", 40],

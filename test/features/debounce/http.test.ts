@@ -70,7 +70,7 @@ describe("over HTTP", () => {
   });
 });
 
-it("a client passes the options on, and returns what was done", async () => {
+it("a client passes the options on, returns what was done, and forgets keys", async () => {
   const client = createClient({
     url: "https://sluice.test",
     token: "all-0123456789abcdef",
@@ -88,4 +88,9 @@ it("a client passes the options on, and returns what was done", async () => {
     created: false,
     outcome: "replaced",
   });
+  expect(await pages.forgetKey("c")).toBe(true);
+  expect(await pages.forgetKey("c")).toBe(false);
+  const next = await pages.enqueue(3, { debounce: { key: "c", wait: "1h" } });
+  expect(next).toMatchObject({ outcome: "created" });
+  await expect(pages.forgetKey("")).rejects.toMatchObject({ code: "invalid_argument", path: "key" });
 });

@@ -1,4 +1,5 @@
-import { expect, describe, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { resp } from "../../../src/transports/resp.ts";
 import { useRig } from "../../support/rig.ts";
 import { useKeyed } from "./keyed-queue.ts";
 
@@ -129,7 +130,7 @@ test("is not replaced by one that is ready if the queue is full", async () => {
   expect(await queue().get(id, { payload: true })).toMatchObject({ state: "delayed", payload: 1 });
 });
 
-test("events and statistics have what a call has done", async () => {
+test("statistics have what a call has done", async () => {
   await rig.operator().configure({ statistics: true });
   const singleton = { ...waiting, then: "cancel" } as const;
   await queue().enqueue(1, { singleton });
@@ -137,4 +138,81 @@ test("events and statistics have what a call has done", async () => {
   await queue().enqueue(3, { singleton: waiting });
   const { tasks } = await rig.space();
   expect(tasks.get("~stats")).toMatch(/;cE=2;cancelled=1;enqueued=2$/);
+});
+
+test("events have what a call has done; a replaced or dropped payload is none", async () => {
+  await rig.operator().configure({ events: true });
+  const listener = resp({ url: rig.redis.url });
+  onTestFinished(() => listener.close());
+  const events = await rig.queue({ transport: listener }).events({ warn: false });
+  const add = (then: "drop" | "replace" | "cancel", state: typeof waiting | typeof unfinished = waiting) =>
+    queue().enqueue(then, { singleton: { ...state, then } });
+  const { id: first } = await add("drop");
+  await add("drop");
+  await add("replace");
+  const { id: second } = await add("cancel");
+  await begin();
+  const { id: third } = await add("cancel", unfinished);
+  const found: [event: string, ...ids: string[]][] = [];
+  for await (const { event, ids } of events) {
+    found.push([event, ...ids]);
+    if (event === "enqueued" && ids[0] === third) break;
+    if (found.length === 10) break;
+  }
+  expect(found).toEqual([
+    ["enqueued", first],
+    ["cancelled", first],
+    ["enqueued", second],
+    ["dequeued", second],
+    ["cancelRequested", second],
+    ["enqueued", third],
+  ]);
+});
+
+test.each(["waiting", "unfinished"] as const)(
+  "an older task of the key that is removed frees it from no newer one: %s",
+  async (state) => {
+    const singleton = { key: "sync-7", while: state } as const;
+    const { id: old } = await queue().enqueue(1, { singleton });
+    await (await begin())[0]?.reject({ error: "no" });
+    const { id } = await queue().enqueue(2, { singleton });
+    expect(await rig.operator().remove(old)).toMatchObject({ ok: true });
+    expect(await queue().enqueue(3, { singleton })).toEqual({ id, created: false, outcome: "dropped" });
+  },
+);
+
+test("forgetKey by a handler lets another one begin beside its task, whose end then frees nothing", async () => {
+  await queue().enqueue(1, { singleton: unfinished });
+  const [task] = await begin();
+  expect(await queue().forgetKey("sync-7")).toBe(true);
+  const { id } = await queue().enqueue(2, { singleton: unfinished });
+  await task?.complete();
+  expect(await queue().enqueue(3, { singleton: unfinished })).toMatchObject({ id, outcome: "dropped" });
+});
+
+test("forgetKey by an older task forgets the newer one", async () => {
+  await queue().enqueue(1, { singleton: waiting });
+  const [older] = await begin();
+  await queue().enqueue(2, { singleton: waiting });
+  expect(await queue().forgetKey("sync-7")).toBe(true);
+  await older?.complete();
+  expect(await queue().enqueue(3, { singleton: waiting })).toMatchObject({ outcome: "created" });
+  expect(await payloads()).toEqual([2, 3]);
+});
+
+test("a paused queue keeps one task of a key, which changes until it is resumed", async () => {
+  const debounce = { key: "page", wait: "5s" } as const;
+  await rig.operator().pause();
+  for (const payload of ["old", "new"]) {
+    await queue().enqueue(payload, { debounce });
+    await queue().enqueue(payload, { singleton: { ...unfinished, then: "replace" } });
+  }
+  rig.now += 60_000;
+  await rig.sweepOnce();
+  expect(await payloads()).toEqual([]);
+  expect(await queue().enqueue("newer", { debounce })).toMatchObject({ outcome: "replaced" });
+  expect(await queue().enqueue("dropped", { singleton: waiting })).toMatchObject({ outcome: "dropped" });
+  await rig.operator().resume();
+  expect(new Set(await payloads())).toEqual(new Set(["new", "newer"]));
+  expect(await queue().enqueue("next", { debounce })).toMatchObject({ outcome: "created" });
 });

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { linked } from "../../../src/features/linked/index.ts";
 import { useRig } from "../../support/rig.ts";
 import { useKeyed } from "./keyed-queue.ts";
@@ -61,4 +61,79 @@ test("a cancelled singleton leaves the line, also as its head", async () => {
   await queue().enqueue(2, { group });
   await queue().enqueue("new", { singleton, group });
   expect(await takeAll()).toEqual([1, 2, "new"]);
+});
+
+describe("the group goes on", () => {
+  /** Takes what is left, in any time, and another task behind it. */
+  async function goesOn(...payloads: unknown[]) {
+    await queue().enqueue("last", { group });
+    const found = await takeAll();
+    rig.now += 60_000;
+    found.push(...(await takeAll()));
+    expect(found).toEqual(payloads);
+    expect(await queue().counts()).toMatchObject({ pending: 0, delayed: 0, working: 0 });
+  }
+  const head = async () => (await queue().dequeue({ max: 10 }))[0];
+  const cancelling = { singleton: { key: "s", while: "unfinished", then: "cancel" }, group } as const;
+
+  test("while throttled tasks wait for their turns", async () => {
+    const throttle = { key: "t", most: 1, per: "10s", excess: "delay" } as const;
+    for (const payload of [1, 2]) await queue().enqueue(payload, { throttle, group });
+    await queue().enqueue("plain", { group });
+    await goesOn(1, "plain", "last", 2);
+  });
+
+  test("with a list that is full behind the head, and the next one", async () => {
+    const list = { debounce: { ...debounce, keep: "all" }, group } as const;
+    const large = "x".repeat(600_000);
+    await queue().enqueue("head", { group });
+    const task = await head();
+    const { id } = await queue().enqueue(large, list);
+    const next = await queue().enqueue(large, list);
+    expect(next).toMatchObject({ created: true });
+    expect(next.id).not.toBe(id);
+    expect(await head()).toBeUndefined();
+    await task?.complete();
+    await goesOn([large], "last", [large]);
+  });
+
+  test("when its head, which works, is cancelled for another one of its key", async () => {
+    await queue().enqueue("old", cancelling);
+    const task = await head();
+    await queue().enqueue("between", { group });
+    await queue().enqueue("new", cancelling);
+    expect(await head()).toBeUndefined();
+    expect(await task?.requeue()).toMatchObject({ ok: true, state: "rejected" });
+    await goesOn("between", "new", "last");
+  });
+
+  test.each(["skipped", "redriven", "removed"])(
+    "when a dead letter of the key has stopped it, and is %s",
+    async (how) => {
+      await rig.operator().configure({ onDead: "stop" });
+      const { id } = await queue().enqueue("dead", cancelling);
+      await (await head())?.reject({ error: "no" });
+      await queue().enqueue("waits", cancelling);
+      await queue().enqueue("new", cancelling);
+      expect(await head()).toBeUndefined();
+      if (how === "skipped") await rig.operator().skip(id);
+      else if (how === "removed") await rig.operator().remove(id);
+      else await rig.operator().redrive({ ids: [id] });
+      await goesOn(...(how === "redriven" ? ["dead"] : []), "new", "last");
+    },
+  );
+
+  test("when its head, which waits for another attempt, is not replaced", async () => {
+    const singleton = { key: "s", while: "waiting", then: "replace" } as const;
+    await queue().enqueue("head", { singleton, id: "head", group });
+    await (await head())?.requeue({ delay: "10s" });
+    expect(await queue().enqueue(0, { id: "head", group, replace: true })).toMatchObject({
+      outcome: "dropped",
+    });
+    expect(await queue().enqueue("next", { singleton, group })).toMatchObject({ outcome: "created" });
+    expect(await queue().enqueue("then", { singleton, group })).toMatchObject({ outcome: "replaced" });
+    expect(await head()).toBeUndefined();
+    rig.now += 10_000;
+    await goesOn("head", "then", "last");
+  });
 });

@@ -67,6 +67,20 @@ describe("throttle", () => {
     expect(await queue().enqueue(3, { throttle })).toMatchObject({ outcome: "dropped" });
   });
 
+  test.each(["cancelled", "removed"])("counts a task that is %s: its turn comes to no other", async (how) => {
+    const options = { throttle: { ...throttle, most: 1, excess: "delay" } } as const;
+    await queue().enqueue(1, options);
+    const { id } = await queue().enqueue(2, options);
+    const { dueAt } = (await queue().get(id)) as { dueAt: number };
+    await queue().cancel(id);
+    if (how === "removed") await rig.operator().remove(id);
+    const next = await queue().enqueue(3, options);
+    expect(await queue().get(next.id)).toMatchObject({ dueAt: dueAt + 11_000 });
+    expect(await queue().enqueue(4, { throttle: { ...throttle, most: 1 } })).toMatchObject({
+      outcome: "dropped",
+    });
+  });
+
   test("does not count what a full queue refuses", async () => {
     await rig.operator().configure({ maxPending: 1 });
     await queue().enqueue(1, { throttle });

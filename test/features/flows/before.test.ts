@@ -1,6 +1,7 @@
 import { expect, expectTypeOf, test, vi } from "vitest";
-import { drain, Queue, type QueueOptions } from "../../../src/index.ts";
-import { type Before, flow, withFlows } from "../../../src/http/flows/index.ts";
+import { linked } from "../../../src/features/linked/index.ts";
+import { drain, Queue, type QueueOptions, sweep } from "../../../src/index.ts";
+import { type Before, flow, flows, withFlows } from "../../../src/http/flows/index.ts";
 import { encrypting, KEYS } from "../../support/encrypting.ts";
 import { useRig } from "../../support/rig.ts";
 
@@ -44,6 +45,20 @@ test("a handler reads what became of the tasks that its task waited for", async 
       error: expect.stringMatching(/^1\{\w+@fetches\}$/),
     },
   });
+});
+
+test("results are kept until the flow has ended, also those with a short time of their own", async () => {
+  const rows = queueNamed("rows");
+  await flow(
+    { ref: "first", queue: rows, payload: 1, resultTtl: "1s" },
+    { ref: "last", queue: rows, payload: 2, after: "first", delay: "1h" },
+  );
+  const queue = withFlows(rows);
+  await (await queue.dequeue())[0]?.complete("kept");
+  rig.now += 3_600_001;
+  await sweep(linked(rig.transport), { also: [flows], now: () => rig.now });
+  const [last] = await queue.dequeue();
+  expect(await last?.before()).toEqual({ first: { state: "completed", result: "kept" } });
 });
 
 test("a task may have waited for more tasks than one call reads", async () => {

@@ -122,7 +122,9 @@ test("blocked tasks are counted and listed apart from delayed ones, and are neve
 
 test("a blocked task can be cancelled; what waits for it falls", async () => {
   const { tasks } = await add();
+  const waiting = queue.wait(tasks["e"] as string, { for: "20s" });
   expect(await queue.cancel(tasks["b"] as string)).toEqual({ ok: true, state: "rejected" });
+  expect(await waiting).toMatchObject({ state: "rejected", reason: "dependency_failed" });
   const fell = "rejected dependency_failed";
   expect(await statesOf(tasks)).toEqual({
     a: "pending",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drain, Operator, Queue, type QueueOptions, sweep } from "../../../src/index.ts";
+import { defineQueue, drain, Operator, Queue, type QueueOptions, sweep } from "../../../src/index.ts";
 import { flow, Flows, flows, withFlows } from "../../../src/http/flows/index.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { offloading, testStore } from "../offload/rig.ts";
@@ -182,4 +182,14 @@ test("a sweep notifies the tasks of other queues that a consumer has left, and w
   });
   expect(woken).toEqual(["second"]);
   expect((await second.dequeue()).map(({ payload }) => payload)).toEqual(["b"]);
+});
+
+test("a declared queue that reaches no database is refused with its path, and what to give in a deployment", async () => {
+  const alone = defineQueue("alone");
+  const added = flow(
+    { ref: "a", queue: queueNamed("rows"), payload: 1 },
+    { ref: "b", queue: alone, payload: 1 },
+  );
+  await expect(added).rejects.toThrow("tasks[1].queue.transport must be declared");
+  await expect(added).rejects.toThrow("Handlers and fetch of a deployment take queue(…)");
 });

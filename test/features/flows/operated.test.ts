@@ -5,7 +5,7 @@ import { Flows } from "../../../src/http/flows/index.ts";
 import { flowsPart } from "../../../src/features/flows/sweep-part.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { SluiceError } from "../../../src/errors.ts";
-import { Queue } from "../../../src/index.ts";
+import { Operator, Queue } from "../../../src/index.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";
 import { sweepWith } from "../../../src/open/sweep-with.ts";
 import { useRig } from "../../support/rig.ts";
@@ -217,6 +217,30 @@ describe("a flow that is cancelled", () => {
   );
 });
 
+test("what waits in another queue falls at once if a task is purged, or its last lease ends with a dequeue", async () => {
+  await addFlow(
+    [
+      { ...task("a"), maxAttempts: 1 },
+      task("b", "a"),
+      task("c", "b", "two"),
+      task("d", "a", "two"),
+    ] as FlowItem<string>[],
+    (name) => flowQueueOf(queue(name)),
+    { id: "f" },
+  );
+  expect(
+    await new Operator("one", { transport: linked(rig.transport), now }).purge({ state: "blocked" }),
+  ).toMatchObject({
+    purged: 1,
+  });
+  const fell = "rejected dependency_failed";
+  expect(await statesOf()).toEqual({ a: "pending", b: "rejected cancelled", c: fell, d: "blocked" });
+  await queue("one").dequeue({ lease: "1s" });
+  rig.now += 1_001;
+  expect(await queue("one").dequeue()).toHaveLength(0);
+  expect(await statesOf()).toMatchObject({ a: "rejected lease_expired", d: fell });
+});
+
 describe("a flow that is redriven", () => {
   test("goes on: what failed waits again, what fell with it is blocked again, what ran stays", async () => {
     await add([...CHAIN, task("last", { ref: "a", on: "ended" })]);
@@ -237,6 +261,16 @@ describe("a flow that is redriven", () => {
     expect(done).toEqual(["a", "b", "c", "d"]);
     expect(await flows.get("f@one")).toMatchObject({ state: "completed", counts: { completed: 5 } });
     expect(await flows.redrive("g@one")).toEqual({ ok: false, code: "not_found" });
+  });
+
+  test("with all dead letters of its queue goes on in the same way: what fell waits for what failed", async () => {
+    await add([task("a"), task("b", "a")]);
+    await work("one", "reject");
+    const reason = ["rejected", "dependency_failed"] as const;
+    await new Operator("one", { transport: linked(rig.transport), now }).redrive({ reason });
+    const ready = await queue("one").dequeue({ max: 9 });
+    expect(ready.map(({ payload }) => payload)).toEqual(["a"]);
+    expect(await statesOf()).toEqual({ a: "working", b: "blocked" });
   });
 
   test("keeps its records until it ends", async () => {

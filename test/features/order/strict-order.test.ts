@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { linked } from "../../../src/features/linked/index.ts";
-import type { LeasedTask, Operator, Queue } from "../../../src/index.ts";
+import { type LeasedTask, Operator, Queue, sweep } from "../../../src/index.ts";
 import { key, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -47,6 +47,13 @@ describe("of a group in strict order", () => {
     await add("a", "a1", "a2");
     await ledger.dequeue({ lease: "1s" });
     rig.now += 1_001;
+    expect(await take()).toEqual(["a1"]);
+  });
+
+  test("a task whose worker failed keeps its place", async () => {
+    await add("a", "a1", "a2");
+    await ledger.dequeue({ worker: { name: "w" } });
+    await operator.failWorker("w");
     expect(await take()).toEqual(["a1"]);
   });
 
@@ -138,6 +145,15 @@ describe("with onDead: stop", () => {
     expect(await take()).toEqual(["a2"]);
   });
 
+  test("a dead letter stops its group until it is purged", async () => {
+    await stopped();
+    await operator.purge({ state: "rejected", group: "b" });
+    expect(await operator.stoppedGroups()).toMatchObject({ total: 1 });
+    expect(await operator.purge({ state: "rejected", group: "a" })).toMatchObject({ purged: 1 });
+    expect(await operator.stoppedGroups()).toMatchObject({ total: 0 });
+    expect(await take()).toEqual(["a2"]);
+  });
+
   test("a dead letter stops its group until it is skipped", async () => {
     await stopped();
     expect(await operator.stoppedGroups()).toEqual({
@@ -172,6 +188,17 @@ describe("with onDead: stop", () => {
     await rig.command("FLUSHALL");
   });
 
+  test("a dead letter that stops its group is kept until then, whatever its deadTtl", async () => {
+    await ledger.enqueue(1, { id: "a1", group: "a", deadTtl: "1s" });
+    await add("a", "a2");
+    await (await ledger.dequeue())[0]?.reject("no");
+    rig.now += 3_600_000;
+    await sweep(linked(rig.transport), { now: () => rig.now });
+    expect(await operator.stoppedGroups()).toMatchObject({ groups: [{ group: "a", id: "a1" }] });
+    expect(await ledger.get("a1")).toMatchObject({ state: "rejected" });
+    expect(await take()).toEqual([]);
+  });
+
   test("groups that are stopped are listed page by page", async () => {
     for (const group of ["a", "b", "c"]) {
       await add(group, `${group}1`);
@@ -191,6 +218,22 @@ describe("with onDead: stop", () => {
     await ledger.cancel("a1");
     expect(await take()).toEqual(["a2"]);
   });
+});
+
+test("one group has an order in a queue without: it stops alone, and another one works side by side", async () => {
+  const options = { transport: linked(rig.transport), now: () => rig.now };
+  const mixed = new Queue<number>("mixed", options);
+  const ofMixed = new Operator("mixed", options);
+  await ofMixed.configureGroup("a", { order: "strict", onDead: "stop" });
+  for (const id of ["a1", "a2", "b1", "b2", "b3"]) await mixed.enqueue(1, { id, group: id.slice(0, 1) });
+  const tasks = await mixed.dequeue({ max: 3 });
+  expect(ids(tasks).toSorted()).toEqual(["a1", "b1", "b2"]);
+  for (const task of tasks) await task.reject({ error: "no" });
+  expect(ids(await mixed.dequeue({ max: 10 }))).toEqual(["b3"]);
+  expect(await ofMixed.stoppedGroups()).toMatchObject({ groups: [{ group: "a", id: "a1" }] });
+  expect(await ofMixed.settings()).toMatchObject({ order: null, onDead: "continue" });
+  await ofMixed.skip("a1");
+  expect(ids(await mixed.dequeue({ max: 10 }))).toEqual(["a2"]);
 });
 
 test("a queue that gets its order while tasks wait and work puts them in line", async () => {

@@ -7,13 +7,13 @@ import { registryKey } from "../../../src/kernel/names/keys.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { freePort } from "../../../src/local/stack/port.ts";
 import { resp } from "../../../src/transports/resp.ts";
+import { leftOfFlows, notedPartitions, remainsOfFlows } from "../../support/flows-left.ts";
 import { violations } from "../../support/invariants.ts";
 import { type KeySpace, readKeySpace } from "../../support/key-space.ts";
 import { partitionSpaces } from "../../support/partition-spaces.ts";
 import { PATIENT } from "../../support/patient.ts";
 import { startRedis, type TestRedis } from "../../support/redis.ts";
 import { appendedCommands } from "./append-only-file.ts";
-import { leftOfFlows, notedPartitions, remainsOfFlows } from "./flows-left.ts";
 import { partitionFaults } from "./partition-faults.ts";
 import { Processes, type ProcessesOptions, type Role } from "./processes.ts";
 import { type Errand, MAX_WORKING, QUEUES } from "./work.ts";
@@ -152,13 +152,14 @@ export abstract class Stack {
    */
   async leftOfFlows(): Promise<string[]> {
     const transport = resp({ url: this.options.environment.CHAOS_REDIS, retry: PATIENT });
+    const queues = Object.values(QUEUES);
     const sweepAt = (now: number) =>
       sweep(linked(transport), { also: [flows], budget: "1m", now: () => now });
     try {
       await sweepAt(Date.now());
-      const found = leftOfFlows(await this.keySpace(), Date.now() + LONGEST);
+      const found = leftOfFlows(await this.keySpace(), queues, Date.now() + LONGEST);
       for (let more = true; more;) ({ more } = await sweepAt(Date.now() + LONGEST));
-      return [...found, ...remainsOfFlows(await this.keySpace())];
+      return [...found, ...remainsOfFlows(await this.keySpace(), queues)];
     } finally {
       await transport.close();
     }

@@ -127,6 +127,27 @@ describe("a Worker with all parts in workerd", () => {
     const { body } = await complete.ask("POST", `${path}/tasks/pull`, { json: { max: 10 } });
     expect(body.tasks).toMatchObject([{ payload: 1 }]);
   });
+
+  it("has flows: a task of another queue waits, and reads what came before it", async () => {
+    const tasks = [
+      { ref: "rows", queue: "rows", payload: 1 },
+      { ref: "mail", queue: "mails", payload: 2, after: ["rows"] },
+    ];
+    const { status, body } = await complete.ask("POST", "/v1/flows", { json: { id: "nightly", tasks } });
+    expect([status, body]).toMatchObject([201, { id: "nightly@rows", created: true }]);
+    const pull = async (queue: string) =>
+      (await complete.ask("POST", `/v1/queues/${queue}/tasks/pull`, { json: { max: 10 } })).body.tasks;
+    expect(await pull("mails")).toEqual([]);
+    const [{ receipt }] = await pull("rows");
+    const settlements = [{ receipt, outcome: "complete", result: 7 }];
+    await complete.ask("POST", "/v1/queues/rows/tasks/settle", { json: { settlements } });
+    const [mail] = await pull("mails");
+    const before = await complete.ask("GET", `/v1/queues/mails/tasks/${encodeURIComponent(mail.id)}/before`);
+    expect(before.body.tasks).toMatchObject({ rows: { state: "completed", result: 7 } });
+    expect((await complete.ask("GET", "/v1/flows/nightly@rows")).body).toMatchObject({
+      counts: { completed: 1, working: 1 },
+    });
+  });
 });
 
 test("a Worker bound to itself goes on in further invocations if the work takes longer than one may", async () => {

@@ -79,9 +79,16 @@ export async function partitions(queue: string, signal: AbortSignal): Promise<ty
   return found;
 }
 
-/** Pauses or resumes a queue. */
-export const turn = (queue: string, action: "pause" | "resume") =>
-  send(pathOf(queue, action), { method: "POST", commands: 8 });
+/**
+ * Pauses or resumes a queue.
+ * @param length how long a pause lasts; empty if until the queue is resumed
+ */
+export const turn = (queue: string, action: "pause" | "resume", length: string) =>
+  send(pathOf(queue, action), {
+    method: "POST",
+    commands: 8,
+    body: length === "" ? undefined : { for: length },
+  });
 
 /** Returns what holds now. */
 export const changeSettings = (queue: string, body: types.SettingsChanges): Promise<types.Settings> =>

@@ -1,8 +1,8 @@
-import { changeGroup, group as read } from "../api/queues.ts";
+import { group as read } from "../api/queues.ts";
 import { counted } from "../format.ts";
-import { Confirm, useRead } from "../parts/dialog.tsx";
-import { announce } from "../parts/notice.tsx";
+import { useRead } from "../parts/dialog.tsx";
 import { LimitsDialog } from "./limits-dialog.tsx";
+import { PauseDialog } from "./pause-dialog.tsx";
 
 export interface GroupAction {
   readonly action: "pause" | "limits";
@@ -21,19 +21,11 @@ export function GroupDialog({ queue, action, group, onDone, onClose }: GroupDial
   if (!found) return null;
   if (action === "limits") return <LimitsDialog queue={queue} of={found} onDone={onDone} onClose={onClose} />;
   const { paused, ready, limited } = found;
-  const run = async () => {
-    await changeGroup(queue, group, { paused: !paused });
-    announce(`The group ${group} is ${paused ? "resumed" : "paused"}.`);
-    onDone();
-  };
-  const verb = paused ? "Resume" : "Pause";
   return (
-    <Confirm title={`${verb} the group ${group}?`} action={verb} run={run} onClose={onClose}>
-      <p>
-        {paused
-          ? `Consumers get tasks of the group again. Waiting: ${counted(limited, "task")}.`
-          : `Consumers get no more tasks of the group, others are not delayed. Waiting: ${counted(ready + limited, "task")}. Those that are working go on.`}
-      </p>
-    </Confirm>
+    <PauseDialog queue={queue} group={group} paused={paused} onDone={onDone} onClose={onClose}>
+      {paused
+        ? `Consumers get tasks of the group again. Waiting: ${counted(limited, "task")}.`
+        : `Consumers get no more tasks of the group, others are not delayed. Waiting: ${counted(ready + limited, "task")}. Those that are working go on.`}
+    </PauseDialog>
   );
 }

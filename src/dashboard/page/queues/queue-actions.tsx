@@ -1,14 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { may } from "../access.ts";
-import { turn } from "../api/queues.ts";
 import type { Overview } from "../api/types.ts";
 import { exact } from "../format.ts";
 import { askedOfQueue } from "../palette/entries.ts";
-import { Confirm } from "../parts/dialog.tsx";
-import { announce } from "../parts/notice.tsx";
 import { useStore } from "../store.ts";
 import { EnqueueDialog } from "../tasks/enqueue-dialog.tsx";
 import { LimitsDialog } from "./limits-dialog.tsx";
+import { PauseDialog } from "./pause-dialog.tsx";
 
 interface QueueActionsProps {
   readonly overview: Overview;
@@ -65,20 +63,12 @@ interface TurnQueueProps {
 export function TurnQueue({ queue, action, pending, working, onDone, onClose }: TurnQueueProps) {
   const pauses = action === "pause";
   const count = pauses ? working : pending;
-  const run = async () => {
-    await turn(queue, action);
-    announce(`${queue} is ${action}d.`);
-    onDone();
-  };
-  const verb = pauses ? "Pause" : "Resume";
   return (
-    <Confirm title={`${verb} ${queue}?`} action={verb} run={run} onClose={onClose}>
-      <p>
-        {pauses
-          ? "Consumers get no more tasks of this queue, and finish those that they have. Producers can still enqueue."
-          : "Consumers get tasks of this queue again."}
-        {count !== undefined && ` ${pauses ? "Working" : "Pending"} tasks: ${exact(count)}.`}
-      </p>
-    </Confirm>
+    <PauseDialog queue={queue} paused={!pauses} onDone={onDone} onClose={onClose}>
+      {pauses
+        ? "Consumers get no more tasks of this queue, and finish those that they have. Producers can still enqueue."
+        : "Consumers get tasks of this queue again."}
+      {count !== undefined && ` ${pauses ? "Working" : "Pending"} tasks: ${exact(count)}.`}
+    </PauseDialog>
   );
 }

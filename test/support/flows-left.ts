@@ -1,7 +1,6 @@
 /** What flows that have ended leave in Redis. */
-import { type KeySpace, zsetIn } from "../../support/key-space.ts";
-import { partitionSpaces } from "../../support/partition-spaces.ts";
-import { QUEUES } from "./work.ts";
+import { type KeySpace, zsetIn } from "./key-space.ts";
+import { partitionSpaces } from "./partition-spaces.ts";
 
 /** The score of members of the outbox, and of blocked tasks. */
 const NEVER = 4_503_599_627_370_495;
@@ -14,8 +13,8 @@ export const notedPartitions = (members: Iterable<string>) =>
 const OF_FLOWS = /^~[Fpx]:|\{.+@.+\}$/;
 
 /** What is still there of flows once no record may be kept any more. */
-export function remainsOfFlows(space: KeySpace): string[] {
-  return Object.values(QUEUES).flatMap((queue) =>
+export function remainsOfFlows(space: KeySpace, queues: readonly string[]): string[] {
+  return queues.flatMap((queue) =>
     [...partitionSpaces(space, queue)].flatMap(([partition, own]) =>
       [own.tasks, own.expiry, own.dead, own.delayed, own.working]
         .flatMap((all) => [...all.keys()])
@@ -29,10 +28,10 @@ export function remainsOfFlows(space: KeySpace): string[] {
  * What should not be there once all flows have ended.
  * @param at an instant (epoch ms): no record is kept for longer. @default any
  */
-export function leftOfFlows(space: KeySpace, at = Infinity): string[] {
+export function leftOfFlows(space: KeySpace, queues: readonly string[], at = Infinity): string[] {
   const noted = notedPartitions(zsetIn(space, "sluice:queues").keys());
   const found = noted.map((name) => `the registry still has ${name}`);
-  for (const queue of Object.values(QUEUES)) {
+  for (const queue of queues) {
     for (const [partition, { tasks, delayed, expiry }] of partitionSpaces(space, queue)) {
       const place = `${queue}/${partition}`;
       const nodes = tasks.get("~nodes") ?? "0";
