@@ -15,7 +15,8 @@ local items = ARGV -- then for each node: id, edges, record from options, as in 
 -- edges: '' if it waits for nothing, else a letter for each edge: 'c' if that task must complete, 'e' if it
 -- must end, 'r' if it must not complete, '+' for one that has completed. Of a field, whose value is record:
 -- '~'; '~l' for a part of a layout, to be added to it; '~a' for more of a list; '~x' for an entry of the
--- outbox; '~s' for one that was staged, whose value is there already
+-- outbox; '~s' for one that was staged, whose value is there already. '~r' and the edges: a node that begins
+-- again if it has lost a record; of a task record is empty, as it keeps its own
 -- Returns {'ok', 1 if the caller must wake a consumer, 2 if this call added them, 1 if an earlier copy of it
 --          did, 0 if another call}
 --      or {'full'} | {'newer_schema'} | {'lost'} if an entry is not staged any more
@@ -28,7 +29,7 @@ local found = redis.call('HMGET', tasks, '~set', '~stats', '~wake', '~ghosts', '
 if read_settings(plan, found[1], found[2]) then
   return { 'newer_schema' }
 end
-if found[7] and string.sub(first, 1, 1) ~= '~' then
+if found[7] and string.sub(items[FIRST + 2], 1, 1) ~= '~' then
   local task = parse_with(found[7], redis.call('HGET', tasks, '.' .. first))
   return { 'ok', 0, task.producer_token == token and 1 or 0 }
 end

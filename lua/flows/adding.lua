@@ -1,10 +1,20 @@
 -- adding: how nodes of a flow begin.
 
--- Adds nodes and fields of a flow to a plan. Returns how many nodes, and whether a task of them is ready.
+-- Adds nodes and fields of a flow to a plan. Returns how many nodes, and whether a task of them is ready. A
+-- task that is blocked again, as it has lost its record, is not counted.
 -- items: id, edges and record of each, the first after index `from`. add-flow.lua says what they are.
 -- letters: more letters of the first one. Default: none.
 local function begin_nodes(plan, items, from, letters)
-  local any_ready, grouped_tasks, nodes = false, {}, {}
+  local any_ready, grouped_tasks, nodes, counted = false, {}, {}, 0
+
+  -- count: 1, or 0 for one that is known already.
+  local function add_node(id, edges, fixed, count)
+    local task = parse_with(fixed, nil)
+    nodes[#nodes + 1] = { id = id, edges = edges, fixed = fixed, task = task }
+    append(grouped_tasks, edges == '' and task or nil)
+    counted = counted + count
+  end
+
   for place = from + 1, #items, 3 do
     local id, edges, record = unpack(items, place, place + 2)
     if edges == '~' then
@@ -23,6 +33,16 @@ local function begin_nodes(plan, items, from, letters)
       if list and not string.find(list, record, 1, true) then
         plan_write(plan, 'HSET tasks', id, string.sub(list, 1, -2) .. ',' .. record .. ']')
       end
+    elseif string.sub(edges, 1, 2) == '~r' then
+      -- A node that has lost a record begins again. A task keeps its payload: without it, it is lost.
+      local known = redis.call('HMGET', plan.keys.tasks, id, '.' .. id)
+      local has_text = has_payload(known[1])
+      local due = has_text and record == '' and redis.call('ZSCORE', plan.keys.delayed, id)
+      if record ~= '' and not (has_text and known[2]) then
+        add_node(id, string.sub(edges, 3), '2;' .. int(plan.now) .. record, 1)
+      elseif due and not known[2] and tonumber(due) >= tonumber(BLOCKED.task) then
+        add_node(id, string.sub(edges, 3), known[1], 0)
+      end
     elseif string.sub(edges, 1, 1) == '~' then
       if edges == '~x' then
         plan_write(plan, 'HSET tasks', id, record)
@@ -30,10 +50,7 @@ local function begin_nodes(plan, items, from, letters)
       plan_write(plan, 'ZADD expiry', BLOCKED.task, id)
     else
       local more = place == from + 1 and letters or ''
-      local fixed = '2;' .. int(plan.now) .. more .. record
-      local task = parse_with(fixed, nil)
-      nodes[#nodes + 1] = { id = id, edges = edges, fixed = fixed, task = task }
-      append(grouped_tasks, edges == '' and task or nil)
+      add_node(id, edges, '2;' .. int(plan.now) .. more .. record, 1)
     end
   end
   open_groups(plan, grouped_tasks)
@@ -59,7 +76,7 @@ local function begin_nodes(plan, items, from, letters)
       any_ready = true
     end
   end
-  return #nodes, any_ready
+  return counted, any_ready
 end
 
 -- Whether all entries of the outbox are still there that were staged. items: as in `begin_nodes`

@@ -17,7 +17,40 @@ local operator_calls = KEYS[14] -- string  the last calls of operators: it stays
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, a new one for each call
 local force = ARGV[3] -- '1' to delete even then
--- Returns {'ok', when (ms)} | {'working', how many are working, or of flows} | {'newer_schema'}
+-- Returns {'ok', when (ms)} | {'working', how many are working, how many nodes of flows have not ended, or
+--          have not notified all that waits for them} | {'newer_schema'}
+
+-- How many flows one call leaves to a sweep. The deep sweep finds the others.
+local MOST_FLOWS = 100
+
+-- What a forced deletion leaves in the outbox, as ../flows.md says: pairs of a score and a member.
+local function lost_flows()
+  local left, flows_here, fields = {}, {}, {}
+  local gate = BLOCKED.gate
+  for _, id in ipairs(redis.call('ZRANGE', delayed, gate, gate, 'BYSCORE', 'LIMIT', '0', '1000')) do
+    if string.find(id, '^flow{') and #flows_here < MOST_FLOWS then
+      flows_here[#flows_here + 1] = id
+      append(fields, id, '~F:' .. string.sub(id, 6, -2))
+    end
+  end
+  local found = read('HMGET', tasks, fields)
+  for i, id in ipairs(flows_here) do
+    local record, names = found[2 * i - 1] or '', found[2 * i]
+    if names then
+      -- The flow has its home here: only its layout says which other partitions have nodes.
+      local first = redis.call('HGET', tasks, fields[2 * i] .. ' ' .. string.match(names, '^[^,]*')) or ''
+      for name in string.gmatch(string.match(first, '"shards":%[([^%]]*)') or '', '"([^"]+)"') do
+        append(left, BLOCKED.task, '~x:' .. id .. ' !h ' .. name)
+      end
+    else
+      local home = string.match(first_line(record), ';H=([^;\n]*)')
+      if home then
+        append(left, BLOCKED.task, '~x:' .. id .. ' !l ' .. home)
+      end
+    end
+  end
+  return left
+end
 
 local done, notes = earlier_answer(operator_calls, token)
 if not done then
@@ -26,11 +59,17 @@ if not done then
   if read_settings(plan, found[1]) then
     return { 'newer_schema' }
   end
-  local count = force == '1' and 0 or redis.call('ZCARD', working)
-  if count == 0 and force ~= '1' then
-    count = tonumber(found[3] or 0)
+  local count, nodes, left = 0, tonumber(found[3] or 0), {}
+  if force ~= '1' then
+    count = redis.call('ZCARD', working)
+    if nodes == 0 and found[3] then
+      nodes = redis.call('ZCOUNT', expiry, BLOCKED.task, '+inf')
+    end
+  elseif nodes > 0 then
+    left = lost_flows()
+    nodes = 0
   end
-  if count == 0 then
+  if count + nodes == 0 then
     local parts =
       { pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, workers, worker_leases }
     append(parts, schedules, timetable)
@@ -39,18 +78,23 @@ if not done then
       -- A partition does not forget which slots it owns.
       redis.call('HSET', tasks, '~slots', found[2])
     end
+    write('ZADD', expiry, left)
     -- Only partition 0 says so, once for all of them.
     if plan.settings.events and not string.find(tasks, '/%d+}:tasks$') then
       local channel = string.gsub(string.gsub(tasks, 'tasks$', 'events'), '}/0:events$', '}:events')
       redis.call('PUBLISH', channel, 'deleted ' .. int(plan.now) .. ' *')
     end
   end
-  if count > 0 then
-    done = 'working,' .. int(count)
+  if count + nodes > 0 then
+    done = 'working,' .. int(count) .. ',' .. int(nodes)
   else
     done = 'ok,' .. int(plan.now)
   end
   note_call(operator_calls, notes, token, done)
 end
-local status, number = string.match(done, '^(%a+),(%d+)$')
-return { status, tonumber(number) }
+local status, number, nodes = string.match(done, '^(%a+),(%d+),?(%d*)$')
+local answer = { status, tonumber(number) }
+if status == 'working' then
+  answer[3] = tonumber(nodes) or 0
+end
+return answer

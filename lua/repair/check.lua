@@ -13,7 +13,7 @@ local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each l
 local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[13] -- hash  records of schedules, and their recurring tasks
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
--- Returns {'valid', how many entries there were, 1 if it has schedules, plus 2 if it has nodes of flows}
+-- Returns {'valid', how many entries there were, 1 if it has schedules, plus 2 if it has anything of flows}
 --      or {'scan', 0, 1}: the deep sweep would write something, or a later release wrote some of the queue
 --      or {'large', 0, 1}: there is too much to read
 -- After 'scan' and 'large', the deep sweep must scan the queue page by page.
@@ -185,6 +185,16 @@ local function groups_agree(entries, names, groups)
   return true
 end
 
+-- True if `~nodes` is how many nodes of flows have not ended. Notes whether there are any nodes.
+local function nodes_agree(entries)
+  local count = 0
+  for _, entry in ipairs(entries) do
+    repair.has_flows = repair.has_flows or entry.task.flow ~= nil
+    count = count + (is_open_node(entry) and 1 or 0)
+  end
+  return count == tonumber(repair.seen.tasks['~nodes'] or 0)
+end
+
 local function is_valid()
   local found = {}
   for _, name in ipairs(CONTROL_NAMES) do
@@ -262,6 +272,7 @@ local function is_valid()
   end
   repair_lines(repair, names)
   return nothing_found()
+    and nodes_agree(entries)
     and counts_agree(entries, #timers)
     and groups_agree(entries, names, repair.plan.groups)
 end
@@ -273,7 +284,10 @@ if not is_valid() then
   return { 'scan', 0, 1 }
 end
 local kinds = redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0
-if tonumber(repair.seen.tasks['~nodes'] or 0) > 0 then
+for i = 1, #fields, 2 do
+  repair.has_flows = repair.has_flows or string.find(fields[i], '^~[Fx]:') ~= nil
+end
+if repair.has_flows then
   kinds = kinds + 2
 end
 return { 'valid', looked, kinds }

@@ -12,7 +12,7 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local deletion = ARGV[2] -- the last deletion before the count, from the first reply; empty in the first call
 local items = ARGV -- then for each pair: field (of those added), added, removed, count
 -- added, removed: the values of the pair's fields before the count; count: what the sweep counted
--- Returns {'ok', the note of the queue's last deletion (empty: none, or not the first call), ~ghosts,
+-- Returns {'ok', the note of the queue's last deletion (empty: none, or not the first call), ~nodes, ~ghosts,
 --          ~dropped, ~timers, ~elapsed, ~broken, ~checked, {fault, field, …}}
 --      or {'newer_schema'}
 
@@ -58,6 +58,12 @@ for i = 3, #items, 4 do
     -- The sweep has read all that dequeues took out of the line before it began.
     local all_seen = was_added > removed and added >= was_added and last_deletion() == deletion
     put_field(repair, other, found[other], all_seen and int(was_added) or found[other])
+  elseif field == '~nodes' then
+    -- One counter: if it went up and down meanwhile, the next deep sweep corrects it.
+    if added == was_added and added ~= count and last_deletion() == deletion then
+      put_field(repair, field, found[field], int(count))
+      report_fault(repair, 'control_broken', field)
+    end
   elseif
     added == was_added
     and removed == was_removed
@@ -72,8 +78,8 @@ end
 
 local failed = write_repairs(repair)
 local reply = { 'ok', #items == 2 and last_deletion() or '' }
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
-  reply[i + 2] = tonumber(value or 0)
+for _, value in ipairs(redis.call('HMGET', tasks, '~nodes', unpack(PAIRS))) do
+  reply[#reply + 1] = tonumber(value or 0)
 end
 reply[#reply + 1] = repair.report
 return failed or reply

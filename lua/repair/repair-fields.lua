@@ -192,7 +192,7 @@ end
 local PAIRS = { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked' }
 
 -- The control fields that are numbers.
-local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
+local NUMBERS = { '~lease', '~groups', '~alarm', '~nodes', unpack(PAIRS) }
 
 -- All control fields that `repair_control` reads.
 local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }

@@ -15,6 +15,9 @@ local LAST = 8640000000000000
 
 local LONGEST = 630720000000
 
+-- The ids of nodes of flows.
+local NODE = '^%w+{.+@.+}$'
+
 -- The bound of virtual times: half the range of a priority, which no deliveries reach.
 local LATEST_TAG = BAND / 2
 
@@ -42,6 +45,13 @@ local function interpret(repair, entry)
   end
   entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
   entry.ghosts = tonumber(entry.task.ghosts or 0)
+  -- A join or gate is nothing without its edges: the repair of its flow adds it again.
+  entry.live = entry.live and not (entry.task.node_kind and not entry.record)
+end
+
+-- Whether an entry is a node of a flow that has not ended.
+local function is_open_node(entry)
+  return entry.live and entry.task.flow and not has_ended(entry.task) and entry.task.state ~= STATE.ghost
 end
 
 -- The zset to which a waiting task belongs; nothing: the list.
@@ -65,6 +75,15 @@ end
 
 local function repair_waiting(repair, entry)
   local id, task, plan = entry.id, entry.task, repair.plan
+  if task.flow and not entry.record then
+    if tonumber(entry.delayed or 0) >= tonumber(BLOCKED.task) then
+      -- Only its flow knows its edges: the repair of that blocks it again.
+      keep_in(repair, entry, 'delayed')
+      return
+    end
+    entry.record = rewritten(repair, entry)
+    report_fault(repair, 'record_incomplete', id)
+  end
   local home = zset_of_waiting(repair, entry)
   if keep_in(repair, entry, home) then
     report_fault(repair, (home or entry.listed) and 'two_places' or 'wrong_place', id)
@@ -133,7 +152,12 @@ local function repair_ended(repair, entry)
     plan_write(plan, 'ZADD dead', task.ended_at or int(repair.now), id)
     report_fault(repair, 'place_missing', id)
   end
-  if not over or over > repair.now + LONGEST then
+  if not over and task.flow then
+    -- The end of the flow gives it another time.
+    over = repair.now + UNTIL_THE_END
+    plan_write(plan, 'ZADD expiry', int(over), id)
+    report_fault(repair, 'expiry_missing', id)
+  elseif not over or over > repair.now + LONGEST then
     local kept = (dead_letter or task.state == STATE.completed) and ttl or 0
     over = math.max((tonumber(task.ended_at) or repair.now) + kept, repair.now + RESEND_WINDOW)
     plan_write(plan, 'ZADD expiry', int(over), id)
@@ -159,6 +183,9 @@ local function repair_lost(repair, entry)
   elseif entry.live then
     report_fault(repair, 'record_incomplete', id)
   end
+  if known and string.find(id, NODE) then
+    plan_write(repair.plan, 'HDEL tasks', '~p:' .. id)
+  end
   local ghosts = entry.ghosts > 0
   entry.fixed = ghosts and id ~= BLANK and '' or false
   entry.record = ghosts
@@ -170,7 +197,9 @@ end
 local function repair_entry(repair, entry)
   local task = entry.task
   entry.waits = 0
-  if has_ended(task) or (entry.fixed == '' and not entry.record) then
+  -- How a task of a flow has ended is not known without its record: it is lost.
+  local is_known = entry.record or not string.find(entry.id, NODE)
+  if has_ended(task) or (entry.fixed == '' and not entry.record and is_known) then
     repair_ended(repair, entry)
   elseif not entry.live or task.state == STATE.ghost then
     repair_lost(repair, entry)

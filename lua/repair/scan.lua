@@ -17,7 +17,7 @@ local size = ARGV[4] -- about this many entries, 1 to 400
 -- Returns {'ok', cursor of the next page ('0': none), how many entries there were, bytes of their records,
 --          ghosts added, {fault, id, …}, {id, its ghosts, 1 if it waits in the list, witness, …},
 --          {group, its state, …}, {timer, …}, {id, group, what its state counts of it, …},
---          {id and attempts of each new dead letter, …}}
+--          {id and attempts of each new dead letter, …}, {id of a node of a flow that has not ended, …}}
 -- witness: changes with the task; see repair.lua. What a state counts: '1' for a working task,
 --          '<priority>=<tag>' in `fair`, '' in `limited`
 --      or {'newer_schema'}
@@ -36,7 +36,7 @@ local keys = queue_keys(
   worker_leases
 )
 local repair = new_repair(keys, clock(test_now))
-local groups, timers, expected, members = {}, {}, {}, {}
+local groups, timers, expected, members, nodes = {}, {}, {}, {}, {}
 
 -- Reads ids of the list, each once, and their indexes from the left.
 local function read_list()
@@ -94,6 +94,7 @@ local function look_at_ids(ids, places)
         report_fault(repair, entry.live and 'two_places' or 'payload_missing', entry.id)
       end
     end
+    append(nodes, not entry.newer and is_open_node(entry) and entry.id or nil)
     local band, tag = read_score(tonumber(entry.fair or 0))
     local counted = entry.working and '1'
       or entry.fair and int(band) .. '=' .. int(tag)
@@ -128,4 +129,5 @@ end
 local reply =
   { 'ok', next_cursor, #ids, repair.bytes, repair.ghosts, repair.report, expected, groups, timers }
 append(reply, members, repair.dead_letters)
+reply[#reply + 1] = nodes
 return answer or reply

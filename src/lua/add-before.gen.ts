@@ -22,10 +22,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -44,6 +45,7 @@ import { $AQ } from "./parts/read.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
 import { $AW } from "./parts/queue-keys.gen.ts";
+import { $GI } from "./parts/has-payload.gen.ts";
 import { $CO } from "./parts/parse-group.gen.ts";
 import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
@@ -51,26 +53,27 @@ import { $FZ } from "./parts/first-line.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $JU } from "./parts/record-wake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $JW } from "./parts/record-wake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN, $KO } from "./parts/begin-nodes.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
+import { $KO, $KP, $KQ } from "./parts/begin-nodes.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/has-payload-later.gen.ts";
 import { $GM_ } from "./parts/parse-with-later.gen.ts";
 
 export const addBefore: Script = {
@@ -94,7 +97,7 @@ local o=6
 ${$AW}local p=AW(a,b,c,d,nil,e,f,g)
 ${$AI}${$FO}${$FP}${$AJ}${$AK}local q=FP(p,AK(h))
 local r=n[o+1]
-${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KQ}${$KS}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local s,t='.'..KS.node_id(j,k),'.'..KS.node_id(j,m)
+${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local s,t='.'..KU.node_id(j,k),'.'..KU.node_id(j,m)
 local u={'~set','~stats','~wake','~ghosts','~dropped','~nodes',r,s,t}
 local v=redis.call('HMGET',f,unpack(u))
 ${$GB}${$FQ}${$FQ_}${$GB_}if FQ(q,v[1],v[2])then
@@ -116,29 +119,29 @@ if not y then
 return{'not_blocked'}
 end
 local z=string.sub(y,l+1,l+1)
-${$KN}if not string.find(z,'^[ce]')then
+${$KP}if not string.find(z,'^[ce]')then
 return{'ended'}
-elseif not KN(g,n,o)then
+elseif not KP(g,n,o)then
 return{'lost'}
 end
 local aa=k..'.'..w(s,v[8],z)
 if m~=''then
 aa=aa..','..m..'.'..w(t,v[9],'e')
 end
-${$GD}${$GH}${$GM}${$FZ}${$KM}${$GD_}${$GH_}${$GM_}local ab,ac=KM(q,n,o,';B='..aa)
+${$GD}${$GH}${$GM}${$GI}${$FZ}${$KO}${$GD_}${$GH_}${$GI_}${$GM_}local ab,ac=KO(q,n,o,';B='..aa)
 local ad={['~ghosts']=v[4],['~dropped']=v[5]}
 q.ghosts=0
 ${$FM}${$DW}${$DX}${$DY}${$EI}if DY(q.settings,p,ad,EI(q))then
 return{'full'}
 end
-${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FT}${$AF_}${$KO}${$FJ_}${$FU_}local ae=KO(q,v[2],v[6],ab)
+${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FT}${$AF_}${$KQ}${$FJ_}${$FU_}local ae=KQ(q,v[2],v[6],ab)
 if ae then
 return ae
 end
-${$JP}${$JQ}${$JS}${$JR}${$JU}local af=i~=''and ac and JU(f,{v[3],v[1]},q.now,i)
+${$JR}${$JS}${$JU}${$JT}${$JW}local af=i~=''and ac and JW(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "c2cacf306da848bbc7c0cf1679adce1968de1f0b",
-  keyLockingSha1: "407241a5019c81d817878a6ae8c2909cdd757047",
+  sha1: "1010a9359d84493f858f086a0cf58c4bb9a8931d",
+  keyLockingSha1: "70d8d10ace74d97a89034042c3320fd83e35ced0",
 };

@@ -22,10 +22,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -44,6 +45,7 @@ import { $AQ } from "./parts/read.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
 import { $AW } from "./parts/queue-keys.gen.ts";
+import { $GI } from "./parts/has-payload.gen.ts";
 import { $CO } from "./parts/parse-group.gen.ts";
 import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
@@ -51,26 +53,27 @@ import { $FZ } from "./parts/first-line.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $JU } from "./parts/record-wake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $JW } from "./parts/record-wake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KM, $KN, $KO } from "./parts/begin-nodes.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
+import { $KO, $KP, $KQ } from "./parts/begin-nodes.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
+import { $GI_ } from "./parts/has-payload-later.gen.ts";
 import { $GM_ } from "./parts/parse-with-later.gen.ts";
 
 export const addFlow: Script = {
@@ -96,27 +99,27 @@ local q=redis.call('HMGET',f,'~set','~stats','~wake','~ghosts','~dropped','~node
 ${$DH}${$GB}${$DJ}${$DM}${$FQ}${$FQ_}${$GB_}if FQ(o,q[1],q[2])then
 return{'newer_schema'}
 end
-if q[7]and string.sub(p,1,1)~='~'then
+if q[7]and string.sub(l[m+2],1,1)~='~'then
 ${$GC}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FZ}${$GD_}${$GE_}${$GF_}${$GH_}${$GK_}${$GM_}local r=GM(q[7],redis.call('HGET',f,'.'..p))
 return{'ok',0,r.producer_token==j and 1 or 0}
 end
-${$AL}${$AH}${$AQ}${$KN}if not KN(g,l,m)then
+${$AL}${$AH}${$AQ}${$KP}if not KP(g,l,m)then
 return{'lost'}
 end
-${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$KM}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GK_}${$GM_}${$GP_}local r,s=KM(o,l,m)
+${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$GI}${$CO}${$CR}${$CT}${$FZ}${$HI}${$KR}${$KH}${$KI}${$CT_}${$Y_}${$KO}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local r,s=KO(o,l,m)
 local t={['~ghosts']=q[4],['~dropped']=q[5]}
 o.ghosts=0
 ${$FM}${$DW}${$DX}${$DY}${$EI}if k=='1'and DY(o.settings,n,t,EI(o))then
 return{'full'}
 end
-${$AG}${$AN}${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FW}${$FX}${$HK}${$FT}${$GX}${$HK_}${$AF_}${$KO}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}local u=KO(o,q[2],q[6],r)
+${$AG}${$AN}${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FW}${$FX}${$HK}${$FT}${$GX}${$KS}${$HK_}${$AF_}${$KQ}${$KU}${$FJ_}${$HK__}${$FU_}local u=KQ(o,q[2],q[6],r)
 if u then
 return u
 end
-${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''and s and JU(f,{q[3],q[1]},o.now,i)
+${$JR}${$JS}${$JU}${$JT}${$JW}local v=i~=''and s and JW(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "b5c575211f672936fa71ec689b51594c627a08ab",
-  keyLockingSha1: "ff484ba225c60de317592d64bc2887198add965e",
+  sha1: "0416071f376592ef511bca98e28293fe5a48da94",
+  keyLockingSha1: "493844308d912e8ada9b46a71798f3069ebae7ae",
 };

@@ -23,10 +23,11 @@ import { $GS } from "./parts/bare-record.gen.ts";
 import { $GT } from "./parts/forget-task.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -49,12 +50,12 @@ import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
 import { $GA } from "./parts/read-first-lines.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
-import { $DZ, $EA, $EB, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $EJ, $EK, $JV } from "./parts/enqueue-fields.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
+import { $DZ, $EA, $EB, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $EJ, $EK, $JX } from "./parts/enqueue-fields.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
@@ -107,12 +108,12 @@ end)
 if v then
 return{v}
 end
-${$AT}${$AV}${$JP}${$JQ}${$JS}${$JR}${$JV}if j~=''and t.any_ready and JV(t,{r['~wake'],r['~set']},j)then
+${$AT}${$AV}${$JR}${$JS}${$JU}${$JT}${$JX}if j~=''and t.any_ready and JX(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
 ${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FT}${$EK}return EK(t)or u
 `;
   },
-  sha1: "d0fc75dbb30cd57d12f9c6888c9303ef004f620b",
-  keyLockingSha1: "90d660d8c75dc1dcd1efaf402535077a6611202f",
+  sha1: "15be97e6100973bf4bdddd7c02bfcc9c72dfd4a0",
+  keyLockingSha1: "a8a7bc597265a0f281b12da2506d9019984d0f40",
 };

@@ -24,10 +24,11 @@ import { $GO } from "./parts/join-record.gen.ts";
 import { $GS } from "./parts/bare-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -63,22 +64,22 @@ import { $HM } from "./parts/revoke.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
-import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JG, $JH, $JI, $JJ, $JK, $JL, $JM, $JN, $KI, $JI_, $JJ_ } from "./parts/rare.gen.ts";
+import { $HO, $HS, $HT, $HV, $JG } from "./parts/zsets.gen.ts";
+import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JF, $JH, $JI, $JK, $JL, $JM, $JN, $JO, $JP, $KK, $JK_, $JL_ } from "./parts/rare.gen.ts";
 import { $HZ, $IB, $ID, $JE, $JD } from "./parts/set-aside.gen.ts";
 import { $IE } from "./parts/write-repairs.gen.ts";
 import { $IG } from "./parts/blank.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JO } from "./parts/repair-entries.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JQ } from "./parts/repair-entries.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "./parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KH } from "./parts/in-line.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -146,10 +147,10 @@ AL(v,y[ac])
 HT(p,'two_places',x.id)
 end
 end
-${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$GX}${$GV}${$HQ}${$HU}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$JE}${$JD}${$JF}${$JG}${$JH}${$JI}${$KP}${$JJ}${$JK}${$JL}${$JM}${$JN}${$JO}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KH}${$KI}${$JI_}${$JJ_}${$KQ}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local x=JO(p,u,w)or IG(p,v)
+${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$GX}${$GV}${$HQ}${$HU}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$JE}${$JD}${$JG}${$JF}${$JH}${$JI}${$JK}${$KR}${$JL}${$JM}${$KS}${$JN}${$JO}${$JP}${$JQ}${$KH}${$KI}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KJ}${$KK}${$JK_}${$JL_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local x=JQ(p,u,w)or IG(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "a1238149ad7100c3a3a3cf1944a25898826ef91c",
-  keyLockingSha1: "cc2476752d6f4d2926cc4ff5f931917726b53ef6",
+  sha1: "13fc152f78a9fa5ee9cdaf2f571f17b501290a90",
+  keyLockingSha1: "5a16a64abd17cfcafb31af146c9cbfb21ea7a7e4",
 };

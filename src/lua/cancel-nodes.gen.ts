@@ -20,10 +20,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -54,15 +55,15 @@ import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
@@ -100,7 +101,7 @@ ${$GC}${$GF}${$GG}${$GE}${$GK}${$GE_}${$GF_}${$GK_}for ab=4,#m do
 v[ab],x[ab]=GK(q[ab]or nil)
 AL(w,v[ab].state==GC.waiting and v[ab]or nil)
 end
-${$DA}${$FK}${$FL}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$KF}${$KG}${$CT_}CT(o,w)
+${$DA}${$FK}${$FL}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$KH}${$KI}${$CT_}CT(o,w)
 ${$AN}${$CY}${$CU}${$DC}${$AC}${$AD}${$AC_}local function y(z,aa)
 local ab,ac=f,redis.call('ZSCORE',f,z)
 if not ac and CL(aa)then
@@ -115,13 +116,13 @@ AN(aa,'ghosts',1)
 s=s+1
 end
 end
-${$AG}${$CA}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CV}${$CW}${$CX}${$Y}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KP}${$Y_}${$HK_}${$KQ}${$KS}${$HK__}${$GN_}${$GP_}for ac=4,#m do
+${$AG}${$CA}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CV}${$CW}${$CX}${$Y}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$KR}${$KS}${$Y_}${$HK_}${$KU}${$HK__}${$GN_}${$GP_}for ac=4,#m do
 local ad,ae=m[ac],v[ac]
 if k~=''and ae.node_kind then
 if not GV(ae)then
 ae.cancelled=ae.cancelled=='a'and'a'or k
 FL(o,'HSET tasks','.'..ad,GP(ae,x[ac]))
-FL(o,'ZADD expiry',KP.task,l)
+FL(o,'ZADD expiry',KR.task,l)
 end
 elseif not ae.state then
 r[4]=r[4]+1
@@ -151,12 +152,12 @@ redis.call('ZADD',u[ae].place,u[ae].score,ae)
 end
 return z
 end
-for ad,ae in ipairs(KS.outbox)do
+for ad,ae in ipairs(KU.outbox)do
 r[#r+1]=ae
 end
 return r
 `;
   },
-  sha1: "f6f5da66ec096dfda56c98656ef60007cfd39d84",
-  keyLockingSha1: "33657eec8f27ddc29cae9aebfb0dd1f8f35056c4",
+  sha1: "cd54d0755116cff8196fddfbefeeefb66e375800",
+  keyLockingSha1: "ccd3aea8ff5ec2ccd58f916f5ea18f95a5b35871",
 };

@@ -20,9 +20,10 @@ import { $GO } from "./parts/join-record.gen.ts";
 import { $GS } from "./parts/bare-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $CM, $CN } from "./parts/count-stuck.gen.ts";
@@ -42,30 +43,31 @@ import { $CR } from "./parts/parse-clock.gen.ts";
 import { $HG } from "./parts/worker-lease.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
 import { $GA } from "./parts/read-first-lines.gen.ts";
-import { $JZ } from "./parts/leases-of.gen.ts";
+import { $KB } from "./parts/leases-of.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JX } from "./parts/lost-for.gen.ts";
+import { $JZ } from "./parts/lost-for.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $DK, $DL } from "./parts/shares.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $DP } from "./parts/format-settings.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
-import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JG, $JH, $JI, $JJ, $JK, $JL, $JM, $JN, $KI, $JI_, $JJ_ } from "./parts/rare.gen.ts";
+import { $HO, $HS, $HT, $HV, $JG } from "./parts/zsets.gen.ts";
+import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JF, $JH, $JI, $JK, $JL, $JM, $JN, $JO, $JP, $KK, $JK_, $JL_ } from "./parts/rare.gen.ts";
 import { $HZ, $IB, $ID, $JE, $JD } from "./parts/set-aside.gen.ts";
 import { $IH, $II, $IJ, $IK, $IL, $IH_ } from "./parts/settings.gen.ts";
-import { $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IU, $IR_, $IU_ } from "./parts/repair-group-settings.gen.ts";
+import { $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IU, $JJ, $IR_, $IU_ } from "./parts/repair-group-settings.gen.ts";
 import { $IV, $IW, $IX, $IY, $IY_ } from "./parts/pairs.gen.ts";
-import { $IZ, $JA, $JB, $JC, $KJ, $KK, $KL } from "./parts/count-ready.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $IZ, $JA, $JB, $JC, $KL, $KM, $KN } from "./parts/count-ready.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $KH } from "./parts/in-line.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -201,7 +203,7 @@ return DW(al,'~ghosts','~dropped')==am
 and DW(al,'~timers','~elapsed')==ak
 and DW(al,'~broken','~checked')==0
 end
-${$DH}${$GB}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CY}${$CI}${$CK}${$CL}${$DR}${$DS}${$CM}${$AB}${$CH}${$CN}${$CP}${$FM}${$AH}${$AQ}${$CO}${$HV}${$JF}${$IZ}${$JA}${$JB}${$JC}${$GB_}local function aj(ak,al,am)
+${$DH}${$GB}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CY}${$CI}${$CK}${$CL}${$DR}${$DS}${$CM}${$AB}${$CH}${$CN}${$CP}${$FM}${$AH}${$AQ}${$CO}${$HV}${$JG}${$IZ}${$JA}${$JB}${$JC}${$GB_}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=CO(as)
@@ -229,97 +231,109 @@ end
 end
 return true
 end
-${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$AG}${$GN}${$GO}${$GP}${$GS}${$CG}${$CE}${$CJ}${$AM}${$CQ}${$CS}${$AR}${$GI}${$CR}${$CT}${$HG}${$FZ}${$GA}${$JZ}${$HI}${$FW}${$FX}${$JX}${$DI}${$DK}${$DL}${$DN}${$DP}${$GV}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$JE}${$IT}${$IU}${$IV}${$IW}${$IX}${$JD}${$IY}${$JG}${$JH}${$JI}${$KP}${$JJ}${$JK}${$JL}${$JM}${$JN}${$KF}${$KG}${$DP_}${$CT_}${$IH_}${$KH}${$KI}${$IY_}${$JI_}${$JJ_}${$IR_}${$IU_}${$KJ}${$KK}${$KL}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function ak()
-local al={}
-for ap,aq in ipairs(IX)do
-al[aq]=w.seen.tasks[aq]
+${$GC}${$GV}${$JJ}local function ak(al)
+local am=0
+for aq,ar in ipairs(al)do
+w.has_flows=w.has_flows or ar.task.flow~=nil
+am=am+(JJ(ar)and 1 or 0)
 end
-if DN(al['~set'])then
+return am==tonumber(w.seen.tasks['~nodes']or 0)
+end
+${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$AG}${$GN}${$GO}${$GP}${$GS}${$CG}${$CE}${$CJ}${$AM}${$CQ}${$CS}${$AR}${$GI}${$CR}${$CT}${$HG}${$FZ}${$GA}${$KB}${$HI}${$FW}${$FX}${$JZ}${$DI}${$DK}${$DL}${$DN}${$DP}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$JE}${$IT}${$IU}${$IV}${$IW}${$IX}${$JD}${$IY}${$JF}${$JH}${$JI}${$JK}${$KR}${$JL}${$JM}${$KS}${$JN}${$JO}${$JP}${$KH}${$KI}${$DP_}${$CT_}${$IH_}${$KJ}${$KK}${$IY_}${$JK_}${$JL_}${$IR_}${$IU_}${$KL}${$KM}${$KN}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function al()
+local am={}
+for aq,ar in ipairs(IX)do
+am[ar]=w.seen.tasks[ar]
+end
+if DN(am['~set'])then
 return false
 end
-w.plan.settings=DM(al['~set'])
-local am=x.workers[1]
-local an=am and math.floor(tonumber(AR(w.seen.workers[am])))
-local ao=tonumber(AR(w.seen.delayed['~w']or''))
+w.plan.settings=DM(am['~set'])
+local an=x.workers[1]
+local ao=an and math.floor(tonumber(AR(w.seen.workers[an])))
+local ap=tonumber(AR(w.seen.delayed['~w']or''))
 IY(
 w,
-al,
-{fair=#x.fair,limited=#x.limited,first=an,timer=ao}
+am,
+{fair=#x.fair,limited=#x.limited,first=ao,timer=ap}
 )
-local ap,aq=IU(w,z)
-local ar,as=ad('delayed')
-local at,au=ad('expiry')
-IQ(w,au)
+local aq,ar=IU(w,z)
+local as,at=ad('delayed')
+local au,av=ad('expiry')
+IQ(w,av)
 IS(w,x.worker_leases)
 IR(w,x.fair_by_group)
 IT(w,x.workers)
-for ay,az in ipairs({
+for az,ba in ipairs({
 x.working,
 x.fair,
 x.limited,
-ar,
+as,
 x.dead,
-at,
-ap,
+au,
+aq,
 })do
-ah(az)
+ah(ba)
 end
-local av,aw={},{}
-for ba,bb in ipairs(y)do
-if not aw[bb]then
-aw[bb],av[#av+1]=true,bb
+local aw,ax={},{}
+for bb,bc in ipairs(y)do
+if not ax[bc]then
+ax[bc],aw[#aw+1]=true,bc
 end
 end
-ah(av)
+ah(aw)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HY(w,ag),{},{},{}
-for be,bf in ipairs(ax)do
-if bf.newer then
+local ay,az,ba,bb=HY(w,ag),{},{},{}
+for bf,bg in ipairs(ay)do
+if bg.newer then
 return false
 end
-JH(w,bf)
-if bf.live and CL(bf.task)then
-ay[#ay+1]=bf.task
+JI(w,bg)
+if bg.live and CL(bg.task)then
+az[#az+1]=bg.task
 end
 end
 if not ac()then
 return false
 end
-for be=1,#aq,2 do
-ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
+for bf=1,#ar,2 do
+az[#az+1]={group=ar[bf]~=''and ar[bf]or nil,priority='0'}
 end
-CT(w.plan,ay)
-for be,bf in ipairs(ax)do
-JN(w,bf)
-IB(w,bf.id,bf.had_fixed,bf.fixed)
-IB(w,'.'..bf.id,bf.had_record,bf.record)
+CT(w.plan,az)
+for bf,bg in ipairs(ay)do
+JP(w,bg)
+IB(w,bg.id,bg.had_fixed,bg.fixed)
+IB(w,'.'..bg.id,bg.had_record,bg.record)
 end
 ID(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
 ID(w,'fair_by_group',w.turns,'turn_wrong')
-for be,bf in ipairs(ay)do
-local bg=bf.group or''
-if not ba[bg]then
-ba[bg],az[#az+1]=true,bg
+for bf,bg in ipairs(az)do
+local bh=bg.group or''
+if not bb[bh]then
+bb[bh],ba[#ba+1]=true,bh
 end
 end
-KL(w,az)
+KN(w,ba)
 return ac()
-and ai(ax,#as)
-and aj(ax,az,w.plan.groups)
+and ak(ay)
+and ai(ay,#at)
+and aj(ay,ba,w.plan.groups)
 end
 if not(ab()and aa())then
 return{'large',0,1}
 end
-if not ak()then
+if not al()then
 return{'scan',0,1}
 end
-local al=redis.call('EXISTS',l,m)>0 and 1 or 0
-if tonumber(w.seen.tasks['~nodes']or 0)>0 then
-al=al+2
+local am=redis.call('EXISTS',l,m)>0 and 1 or 0
+for aq=1,#z,2 do
+w.has_flows=w.has_flows or string.find(z[aq],'^~[Fx]:')~=nil
 end
-return{'valid',ae,al}
+if w.has_flows then
+am=am+2
+end
+return{'valid',ae,am}
 `;
   },
-  sha1: "088ddd96eef8f3bfee86a5df73597781ee414807",
-  keyLockingSha1: "9fe1fdf430e6a2878764c41e0f60045fd62a725f",
+  sha1: "ba45ca831a92ee46d65ee60877221d40de964b84",
+  keyLockingSha1: "28a6ee4b4667ed94ea2cc3e217b9ef40c9d32e9a",
 };

@@ -13,9 +13,10 @@ import { $AN } from "./parts/add.gen.ts";
 import { $FK, $FL } from "./parts/planned-writes.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Z, $AA } from "./parts/limited-of.gen.ts";
@@ -35,18 +36,18 @@ import { $AV } from "./parts/store-fields.gen.ts";
 import { $AW } from "./parts/queue-keys.gen.ts";
 import { $CO } from "./parts/parse-group.gen.ts";
 import { $CR } from "./parts/parse-clock.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $BY, $BZ } from "./parts/earlier-answer.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $DK, $DL } from "./parts/shares.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $DP } from "./parts/format-settings.gen.ts";
 import { $DT } from "./parts/convert-counts.gen.ts";
-import { $JT } from "./parts/asleep-text.gen.ts";
+import { $JV } from "./parts/asleep-text.gen.ts";
 import { $HA } from "./parts/statistics-fields.gen.ts";
 import { $HD } from "./parts/history-fields.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $JU } from "./parts/record-wake.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $JW } from "./parts/record-wake.gen.ts";
 
 export const configure: Script = {
   name: "configure",
@@ -76,9 +77,9 @@ return{'newer_schema'}
 end
 ${$BY}local q,r=BY(g,i)
 ${$AM}${$DI}${$DP}local s=DP(DM(p[1],n.now))
-${$AT}${$AV}${$JP}${$JQ}${$JS}${$JR}${$JU}local function t(u,v,w)
+${$AT}${$AV}${$JR}${$JS}${$JU}${$JT}${$JW}local function t(u,v,w)
 local x=k~=''and redis.call('EXISTS',a,b)>0
-return x and JU(f,{u,v},n.now,k,w)and 1 or 0
+return x and JW(f,{u,v},n.now,k,w)and 1 or 0
 end
 if q then
 return{'ok',s,t(p[4],p[5],0)}
@@ -100,7 +101,7 @@ end
 ${$DR}${$DT}local function w(x)
 return u.rate and v.rate and DT(x,u.rate,v.rate,n.now)or''
 end
-${$AL}${$FK}${$FL}${$JT}${$HA}${$HD}local function x()
+${$AL}${$FK}${$FL}${$JV}${$HA}${$HD}local function x()
 local y=w(p[3]or'')
 if y~=''then
 FL(n,'HSET tasks','~rate',y)
@@ -108,7 +109,7 @@ elseif p[3]then
 FL(n,'HDEL tasks','~rate')
 end
 if p[4]and v.paused~=u.paused and(tonumber(v.paused)or 0)>1 then
-FL(n,'HSET tasks','~wake',JT(p[4]))
+FL(n,'HSET tasks','~wake',JV(p[4]))
 end
 if u.statistics and not v.statistics then
 for ac,ad in ipairs({HA(),HD()})do
@@ -161,6 +162,6 @@ end
 return{'ok',z,ab}
 `;
   },
-  sha1: "37bf377b3941c3298ad0156b2e2dfa9823aa8738",
-  keyLockingSha1: "3732bbf0ff34f4abc1e29511cc9416fbdf5ccae4",
+  sha1: "a858162d7540ec2d14673ea541592b78e58d5296",
+  keyLockingSha1: "5817d285c86f96d67d62bbac456ae127fb555e70",
 };

@@ -9,9 +9,16 @@ import { $FO, $FP } from "./parts/clear-plan.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $FQ } from "./parts/read-settings.gen.ts";
 import { $AG } from "./parts/resend-window.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
+import { $AH } from "./parts/slice.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
+import { $AO } from "./parts/write.gen.ts";
+import { $AQ } from "./parts/read.gen.ts";
+import { $FZ } from "./parts/first-line.gen.ts";
+import { $HI } from "./parts/score-when-due.gen.ts";
 import { $BY, $BZ } from "./parts/earlier-answer.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
 
@@ -35,41 +42,79 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$BY}local r,s=BY(n,p)
-if not r then
-${$AI}${$FO}${$FP}${$AJ}${$AK}local t=FP({tasks=g},AK(o))
-local u=redis.call('HMGET',g,'~set','~slots','~nodes')
-${$DH}${$GB}${$DJ}${$DM}${$FQ}${$FQ_}${$GB_}if FQ(t,u[1])then
+local r=100
+${$AI}${$AL}${$CL}${$AH}${$AQ}${$FZ}${$HI}${$KR}local function s()
+local t,u,v={},{},{}
+local w=KR.gate
+for aa,ab in ipairs(redis.call('ZRANGE',f,w,w,'BYSCORE','LIMIT','0','1000'))do
+if string.find(ab,'^flow{')and#u<r then
+u[#u+1]=ab
+AL(v,ab,'~F:'..string.sub(ab,6,-2))
+end
+end
+local x=AQ('HMGET',g,v)
+for ab,ac in ipairs(u)do
+local ad,ae=x[2*ab-1]or'',x[2*ab]
+if ae then
+local af=redis.call('HGET',g,v[2*ab]..' '..string.match(ae,'^[^,]*'))or''
+for aj in string.gmatch(string.match(af,'"shards":%[([^%]]*)')or'','"([^"]+)"')do
+AL(t,KR.task,'~x:'..ac..' !h '..aj)
+end
+else
+local af=string.match(FZ(ad),';H=([^;\\n]*)')
+if af then
+AL(t,KR.task,'~x:'..ac..' !l '..af)
+end
+end
+end
+return t
+end
+${$BY}local t,u=BY(n,p)
+if not t then
+${$FO}${$FP}${$AJ}${$AK}local v=FP({tasks=g},AK(o))
+local w=redis.call('HMGET',g,'~set','~slots','~nodes')
+${$DH}${$GB}${$DJ}${$DM}${$FQ}${$FQ_}${$GB_}if FQ(v,w[1])then
 return{'newer_schema'}
 end
-local v=q=='1'and 0 or redis.call('ZCARD',e)
-if v==0 and q~='1'then
-v=tonumber(u[3]or 0)
+local x,y,z=0,tonumber(w[3]or 0),{}
+if q~='1'then
+x=redis.call('ZCARD',e)
+if y==0 and w[3]then
+y=redis.call('ZCOUNT',h,KR.task,'+inf')
 end
-if v==0 then
-local w=
+elseif y>0 then
+z=s()
+y=0
+end
+if x+y==0 then
+local aa=
 {a,b,c,d,e,f,g,h,i,j,k}
-${$AL}AL(w,l,m)
-redis.call('UNLINK',unpack(w))
-if u[2]then
-redis.call('HSET',g,'~slots',u[2])
+AL(aa,l,m)
+redis.call('UNLINK',unpack(aa))
+if w[2]then
+redis.call('HSET',g,'~slots',w[2])
 end
-if t.settings.events and not string.find(g,'/%d+}:tasks$')then
-local x=string.gsub(string.gsub(g,'tasks$','events'),'}/0:events$','}:events')
-redis.call('PUBLISH',x,'deleted '..AI(t.now)..' *')
+${$AO}AO('ZADD',h,z)
+if v.settings.events and not string.find(g,'/%d+}:tasks$')then
+local ab=string.gsub(string.gsub(g,'tasks$','events'),'}/0:events$','}:events')
+redis.call('PUBLISH',ab,'deleted '..AI(v.now)..' *')
 end
 end
-if v>0 then
-r='working,'..AI(v)
+if x+y>0 then
+t='working,'..AI(x)..','..AI(y)
 else
-r='ok,'..AI(t.now)
+t='ok,'..AI(v.now)
 end
-${$AG}${$BZ}BZ(n,s,p,r)
+${$AG}${$BZ}BZ(n,u,p,t)
 end
-local t,u=string.match(r,'^(%a+),(%d+)$')
-return{t,tonumber(u)}
+local v,w,x=string.match(t,'^(%a+),(%d+),?(%d*)$')
+local y={v,tonumber(w)}
+if v=='working'then
+y[3]=tonumber(x)or 0
+end
+return y
 `;
   },
-  sha1: "ed23602ceadd554f9748dc8d3665b1ab5531f5ec",
-  keyLockingSha1: "44611c60f2cd25eacb99c79ddea03cb8d15bd084",
+  sha1: "f5e896914d4f984b15bf0a108b8d1c96989496ed",
+  keyLockingSha1: "03a6c0d6eed3159c22d28dc2a908130d7dbf1e62",
 };

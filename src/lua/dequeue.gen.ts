@@ -23,10 +23,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -60,22 +61,22 @@ import { $HG } from "./parts/worker-lease.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
 import { $GA } from "./parts/read-first-lines.gen.ts";
 import { $BP } from "./parts/upcoming.gen.ts";
-import { $BR, $BW, $BO, $KE, $BT, $BV, $BX, $HN } from "./parts/look-ahead.gen.ts";
-import { $JW } from "./parts/forgotten-after.gen.ts";
-import { $JZ } from "./parts/leases-of.gen.ts";
-import { $KA, $KC, $KD } from "./parts/unregister-workers.gen.ts";
+import { $BR, $BW, $BO, $KG, $BT, $BV, $BX, $HN } from "./parts/look-ahead.gen.ts";
+import { $JY } from "./parts/forgotten-after.gen.ts";
+import { $KB } from "./parts/leases-of.gen.ts";
+import { $KC, $KE, $KF } from "./parts/unregister-workers.gen.ts";
 import { $CB, $FV, $GW, $HF, $HH } from "./parts/note-detail.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $HJ } from "./parts/wait-again.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $HM } from "./parts/revoke.gen.ts";
-import { $JX } from "./parts/lost-for.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
-import { $JY } from "./parts/note-worker.gen.ts";
+import { $JZ } from "./parts/lost-for.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
+import { $KA } from "./parts/note-worker.gen.ts";
 import { $EY } from "./parts/plain.gen.ts";
 import { $EZ } from "./parts/try-store.gen.ts";
-import { $JT } from "./parts/asleep-text.gen.ts";
+import { $JV } from "./parts/asleep-text.gen.ts";
 
 export const dequeue: Script = {
   name: "dequeue",
@@ -118,7 +119,7 @@ end
 end
 if ac then
 ${$EN}${$EM}w[1]=EN(g,u,v,1,EM(v,1))
-${$AL}${$GO}${$EL}${$JP}${$JQ}${$JS}${$EZ}${$JT}${$FA}y=FA(e,g,v,w,u,o,p,n,q,ab,aa)
+${$AL}${$GO}${$EL}${$JR}${$JS}${$JU}${$EZ}${$JV}${$FA}y=FA(e,g,v,w,u,o,p,n,q,ab,aa)
 end
 if y then
 return y
@@ -138,9 +139,9 @@ k
 )
 local ae={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ae.worker,ae.info,ae.test_now,ae.now=r,s,l,x and tonumber(x)
-${$DH}${$GC}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$DC}${$CH}${$DD}${$AE}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AK}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AV}${$AX}${$AY}${$EQ}${$GI}${$AZ}${$BA}${$BB}${$EN}${$BC}${$CO}${$CR}${$CT}${$EL}${$EU}${$BD}${$BE}${$FY}${$GQ}${$GR}${$HG}${$BG}${$BH}${$CC}${$CD}${$FS}${$BI}${$BL}${$BM}${$FJ}${$FN}${$FU}${$FZ}${$GA}${$BU}${$DE}${$DF}${$DG}${$DU}${$DV}${$EM}${$EO}${$EP}${$ER}${$BP}${$BR}${$BW}${$BO}${$JW}${$JZ}${$KA}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$JX}${$KC}${$KD}${$KE}${$BT}${$BV}${$BX}${$HN}${$EV}${$ES}${$ET}${$EW}${$EX}${$JP}${$JQ}${$JS}${$JY}${$BN}return BN(ad,ae,v,z,w)
+${$DH}${$GC}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$DC}${$CH}${$DD}${$AE}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AK}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AV}${$AX}${$AY}${$EQ}${$GI}${$AZ}${$BA}${$BB}${$EN}${$BC}${$CO}${$CR}${$CT}${$EL}${$EU}${$BD}${$BE}${$FY}${$GQ}${$GR}${$HG}${$BG}${$BH}${$CC}${$CD}${$FS}${$BI}${$BL}${$BM}${$FJ}${$FN}${$FU}${$FZ}${$GA}${$BU}${$DE}${$DF}${$DG}${$DU}${$DV}${$EM}${$EO}${$EP}${$ER}${$BP}${$BR}${$BW}${$BO}${$JY}${$KB}${$KC}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$JZ}${$KE}${$KF}${$KG}${$BT}${$BV}${$BX}${$HN}${$EV}${$ES}${$ET}${$EW}${$EX}${$JR}${$JS}${$JU}${$KA}${$BN}return BN(ad,ae,v,z,w)
 `;
   },
-  sha1: "c5c12040390be5755532b7d0b8e9233833d58ed4",
-  keyLockingSha1: "544047cbcc11f01c09e4ed555d44fb270e42fdac",
+  sha1: "9fc048be0f0787fca18f35a0f29a31cd0c21113e",
+  keyLockingSha1: "dfb5d13a66b4d1620ec3352da4b879c9a7ebd47d",
 };

@@ -13,7 +13,7 @@ import { $AK } from "./parts/clock.gen.ts";
 import { $AO } from "./parts/write.gen.ts";
 import { $AQ } from "./parts/read.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 
@@ -26,7 +26,7 @@ local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV
 ${$AI}${$AJ}${$AK}local f,g,h,i=AK(c),{},{},{}
-${$KQ}local j=d==''and AI(f+KQ)
+${$KS}local j=d==''and AI(f+KS)
 for n=3,#e do
 g[#g+1]='.'..e[n]
 end
@@ -43,6 +43,6 @@ AO('ZADD',b,i)
 return{'ok'}
 `;
   },
-  sha1: "0e88f5486653e5d571700d571a32f8098f2d28d4",
-  keyLockingSha1: "1fb3679afc1be66bf5057d9d6ea5cfb51e5bc33d",
+  sha1: "2c0b9524abaf1e27a48528bc3aed17f56e5c1ed1",
+  keyLockingSha1: "d51ce6864a1b3f0444341e11baee2e697b6544a7",
 };

@@ -6,13 +6,13 @@ import { $AL } from "./parts/append.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $EN, $EL, $BJ, $EM, $FA } from "./parts/read-waiting.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $EY } from "./parts/plain.gen.ts";
 import { $EZ } from "./parts/try-store.gen.ts";
-import { $JT } from "./parts/asleep-text.gen.ts";
+import { $JV } from "./parts/asleep-text.gen.ts";
 import { $GL } from "./parts/working-record.gen.ts";
 import { $FD, $FE, $FG, $FH } from "./parts/plain-stride.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -61,18 +61,18 @@ return#t==2+2*#l and t or{'known'}
 elseif FE(p,true)then
 return{'not_plain'}
 end
-${$JP}local u,v=JP(q or'')
-${$JR}local w,x=v-r,JR(q or'',r)
+${$JR}local u,v=JR(q or'')
+${$JT}local w,x=v-r,JT(q or'',r)
 if x then
 w=0
-${$JQ}${$JS}AL(m,'~wake',JS(r,e,q))
+${$JS}${$JU}AL(m,'~wake',JU(r,e,q))
 end
 if x and f~=''and redis.call('EXISTS',a)==0 then
 local function y()
 return k
 end
 o[8]=false
-${$GO}${$EM}${$JQ}${$JS}${$EZ}${$JT}${$FA}local z=
+${$GO}${$EM}${$JS}${$JU}${$EZ}${$JV}${$FA}local z=
 FA(b,c,l,{o},n,g,'',f,j,y,nil,m)
 if z then
 for ad=5,#z,5 do
@@ -84,6 +84,6 @@ end
 ${$FH}return FH(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "30cda77a68db05b40f2e32cbd6097f2e0bb63bfb",
-  keyLockingSha1: "b35d2932dd506408539f312548d589ccf85781bf",
+  sha1: "51e6a3c8ae40380dbf87d637e5ce5f6466889b9c",
+  keyLockingSha1: "05fdab2ab9d26ef5bf3868d779accfaa3a282177",
 };

@@ -6,12 +6,12 @@ import { $AL } from "./parts/append.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
 import { $GA } from "./parts/read-first-lines.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $EY } from "./parts/plain.gen.ts";
 import { $FD, $FE, $FG, $FH } from "./parts/plain-stride.gen.ts";
 import { $FF } from "./parts/store-alone.gen.ts";
 import { $FI } from "./parts/any-known.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -36,10 +36,10 @@ return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m,n=tonumber(h),tonumber(string.match(l[2]or'',';p=(%d+)')or 0)
-${$JP}${$JR}if n==1 or n>m or not JR(l[1]or'',m)then
+${$JR}${$JT}if n==1 or n>m or not JT(l[1]or'',m)then
 return{'ok',-1,-1}
 end
-${$JQ}${$JS}redis.pcall('HSET',b,'~wake',JS(m,d,l[1]))
+${$JS}${$JU}redis.pcall('HSET',b,'~wake',JU(m,d,l[1]))
 return{'ok',-1,0}
 end
 ${$FG}local i,j=FG(f,g,h)
@@ -48,15 +48,15 @@ ${$FE}${$FI}if not i or FI(k,i)or FE(k['~set'],true)then
 return{'not_plain'}
 end
 local l=tonumber(h)
-${$JP}local m,n=JP(k['~wake'])
+${$JR}local m,n=JR(k['~wake'])
 local o=n-l
-${$JR}if JR(k['~wake'],l)then
+${$JT}if JT(k['~wake'],l)then
 o=0
-${$AL}${$JQ}${$JS}AL(j,'~wake',JS(l,d,k['~wake']))
+${$AL}${$JS}${$JU}AL(j,'~wake',JU(l,d,k['~wake']))
 end
 ${$FH}return FH(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "dde6f95d1949159198c03878fa5ece9b7685b3c7",
-  keyLockingSha1: "e86de992a670f66c8a9290a4cf74291762186063",
+  sha1: "89a824e379b493314dae1dcdefdf8bc3e4640a46",
+  keyLockingSha1: "9e41b3c7a34e33c190fd84ab2d33945a443d8462",
 };

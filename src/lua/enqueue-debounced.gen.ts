@@ -25,10 +25,11 @@ import { $V } from "./parts/noted-slots.gen.ts";
 import { $W } from "./parts/has-moved.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -59,36 +60,36 @@ import { $GA } from "./parts/read-first-lines.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
-import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JV } from "./parts/enqueue-fields.gen.ts";
+import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JX } from "./parts/enqueue-fields.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GJ } from "./parts/without-payload.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $EH_ } from "./parts/begin-task-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
 import { $GI_ } from "./parts/has-payload-later.gen.ts";
 import { $GM_ } from "./parts/parse-with-later.gen.ts";
-import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
-import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
-import { $LC } from "./parts/leave-to-owner.gen.ts";
-import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
+import { $KV, $KW, $KX, $KZ } from "./parts/key-fields.gen.ts";
+import { $KY, $LA, $LB, $LC, $LD, $LF, $LG } from "./parts/outcomes.gen.ts";
+import { $LE } from "./parts/leave-to-owner.gen.ts";
+import { $LH, $LI, $LJ, $LK } from "./parts/find-task.gen.ts";
 
 export const enqueueDebounced: Script = {
   name: "enqueueDebounced",
@@ -117,17 +118,17 @@ local u=1000
 local v=1048576
 local w=3600000
 ${$AW}local x=AW(a,b,c,d,nil,e,f,g,h)
-${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KF}${$KG}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KT}${$KU}${$KZ}local y,z=KZ(x,i,'~D:'..p,l,m,n,o,k)
+${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KH}${$KI}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KV}${$KW}${$LB}local y,z=LB(x,i,'~D:'..p,l,m,n,o,k)
 if not y then
 return z
 end
 local aa,ab,ac=y.draft,y.key,y.plan.now
 aa.due=ac+tonumber(q)
-${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KP}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KW}${$KY}${$LA}${$LD}local ad,ae,af=LD(y,j)
+${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JR}${$JS}${$JU}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KR}${$KS}${$JT}${$JX}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KY}${$LA}${$LC}${$LF}local ad,ae,af=LF(y,j)
 if ad then
 return ad
 end
-${$GM}${$AR}${$GI}${$GV}${$GI_}${$GM_}${$LF}local ag,ah=LF(y,ab.id,ab.enqueued_at or'')
+${$GM}${$AR}${$GI}${$GV}${$GI_}${$GM_}${$LH}local ag,ah=LH(y,ab.id,ab.enqueued_at or'')
 if ah then
 return ah
 elseif ag and ag.has_begun then
@@ -165,28 +166,28 @@ math.min(aa.due,r~=''and tonumber(ag.task.enqueued_at)+tonumber(r)or aa.due)
 am=math.max(am,ac)
 end
 if s=='first'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,ag.fixed,am)
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'d',ag.id,am,math.max(am,ac)+w,al)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,ag.fixed,am)
+${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'d',ag.id,am,math.max(am,ac)+w,al)
 elseif s=='last'and t~=''and ag.id~=l then
 return{'seal',ag.id}
 elseif s=='last'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}${$LI}LH(y,ag,LI(ag,aa.fixed),am)
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'r',ag.id,am,math.max(am,ac)+w,al)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}${$LK}LJ(y,ag,LK(ag,aa.fixed),am)
+${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'r',ag.id,am,math.max(am,ac)+w,al)
 end
 local an,ao=ak()
 if an then
 am=ao<u and am or ac
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,an,am)
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'a',ag.id,am,math.max(am,ac)+w,al)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,an,am)
+${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'a',ag.id,am,math.max(am,ac)+w,al)
 end
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LG}${$LH}LH(y,ag,ag.fixed,ac)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$GU}${$AC_}${$LI}${$LJ}LJ(y,ag,ag.fixed,ac)
 end
 if k=='?'then
-${$LC}return LC(y)
+${$LE}return LE(y)
 elseif af and t=='2'then
 return{'seal',''}
 elseif af then
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,'d',l,0,ac+w)
+${$DI}${$KX}${$KZ}${$LD}return LD(y,j,'d',l,0,ac+w)
 end
 if r~=''then
 aa.due=math.min(aa.due,ac+tonumber(r))
@@ -194,13 +195,13 @@ end
 if s=='all'then
 aa.fixed=aj(aa.fixed,1)
 end
-${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LE}local am=LE(y,ae,0)
+${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LG}local am=LG(y,ae,0)
 if am then
 return am
 end
-${$DI}${$KV}${$KX}${$LB}return LB(y,j,nil,l,aa.due,aa.due+w)
+${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "344f933ab7d72f38bedee9fe7ecb11e28fe379d8",
-  keyLockingSha1: "e2cfd4305ab56796db34b4e9b949b50d3f7c42b7",
+  sha1: "436eba4166686a674da2ca2336ed78490976fd9c",
+  keyLockingSha1: "c5e69c331ba880ab38dc1e71515b77f537ac9e37",
 };

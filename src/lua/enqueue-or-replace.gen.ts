@@ -25,10 +25,11 @@ import { $V } from "./parts/noted-slots.gen.ts";
 import { $W } from "./parts/has-moved.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -59,35 +60,35 @@ import { $GA } from "./parts/read-first-lines.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
-import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JV } from "./parts/enqueue-fields.gen.ts";
+import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JX } from "./parts/enqueue-fields.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $EH_ } from "./parts/begin-task-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
 import { $GI_ } from "./parts/has-payload-later.gen.ts";
 import { $GM_ } from "./parts/parse-with-later.gen.ts";
-import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
-import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
-import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
-import { $LJ } from "./parts/replace-task.gen.ts";
+import { $KV, $KW, $KX, $KZ } from "./parts/key-fields.gen.ts";
+import { $KY, $LA, $LB, $LC, $LD, $LF, $LG } from "./parts/outcomes.gen.ts";
+import { $LH, $LI, $LJ, $LK } from "./parts/find-task.gen.ts";
+import { $LL } from "./parts/replace-task.gen.ts";
 
 export const enqueueOrReplace: Script = {
   name: "enqueueOrReplace",
@@ -108,28 +109,28 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 ${$AW}local p=AW(a,b,c,d,nil,e,f,g,h)
-${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KF}${$KG}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KT}${$KU}${$KZ}local q,r=KZ(p,i,'~I:'..l,l,m,n,o,k)
+${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KH}${$KI}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KV}${$KW}${$LB}local q,r=LB(p,i,'~I:'..l,l,m,n,o,k)
 if not q then
 return r
 end
 local s,t=q.draft,q.plan.now
-${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KP}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KW}${$KY}${$LA}${$LD}local u,v,w=LD(q,j)
+${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JR}${$JS}${$JU}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KR}${$KS}${$JT}${$JX}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KY}${$LA}${$LC}${$LF}local u,v,w=LF(q,j)
 if u then
 return u
 elseif k=='?'and not w then
 return{'unknown'}
 elseif w then
-${$GM}${$AR}${$GI}${$GV}${$GI_}${$GM_}${$LF}local x,y=LF(q,l,nil)
+${$GM}${$AR}${$GI}${$GV}${$GI_}${$GM_}${$LH}local x,y=LH(q,l,nil)
 if y then
 return y
 elseif not x or x.has_begun then
-${$DI}${$KV}${$KX}${$LB}return LB(q,j,'d',l,0,t)
+${$DI}${$KX}${$KZ}${$LD}return LD(q,j,'d',l,0,t)
 end
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KV}${$KX}${$LB}${$LG}${$LH}${$LI}${$LJ}return LJ(q,x)or LB(q,j,'r',l,s.due,t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KX}${$KZ}${$LD}${$LI}${$LJ}${$LK}${$LL}return LL(q,x)or LD(q,j,'r',l,s.due,t)
 end
-${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LE}return LE(q,v,0)or LA(q,j,'created',l,s.due)
+${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "64c48727b8c098135d57884a87567596a8b31897",
-  keyLockingSha1: "51ca69edc75064b23602b02c4038ce48bc5f8613",
+  sha1: "4dccdefb379ee4c5e55367d067cff0bb87ae34e7",
+  keyLockingSha1: "875e030e44cd2833e4aafc6a3220f4dd923580c5",
 };

@@ -25,10 +25,11 @@ import { $V } from "./parts/noted-slots.gen.ts";
 import { $W } from "./parts/has-moved.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -59,41 +60,41 @@ import { $GA } from "./parts/read-first-lines.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
-import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JV } from "./parts/enqueue-fields.gen.ts";
+import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JX } from "./parts/enqueue-fields.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $EH_ } from "./parts/begin-task-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
 import { $GI_ } from "./parts/has-payload-later.gen.ts";
 import { $GM_ } from "./parts/parse-with-later.gen.ts";
-import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
-import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
-import { $LC } from "./parts/leave-to-owner.gen.ts";
-import { $LF, $LG, $LH, $LI } from "./parts/find-task.gen.ts";
-import { $LJ } from "./parts/replace-task.gen.ts";
+import { $KV, $KW, $KX, $KZ } from "./parts/key-fields.gen.ts";
+import { $KY, $LA, $LB, $LC, $LD, $LF, $LG } from "./parts/outcomes.gen.ts";
+import { $LE } from "./parts/leave-to-owner.gen.ts";
+import { $LH, $LI, $LJ, $LK } from "./parts/find-task.gen.ts";
+import { $LL } from "./parts/replace-task.gen.ts";
 
-const $LK = `local function LK(a,b)
+const $LM = `local function LM(a,b)
 local c,d,e=a.plan,b.id,b.task
 if e.state~=GC.working then
-LG(a,b)
+LI(a,b)
 HK(c,d,e,'','rejected','cancelled')
 AA(c)
 elseif not e.cancel_requested then
@@ -128,16 +129,16 @@ local r=ARGV[10]
 local s=ARGV[11]
 local t=604800000
 ${$AW}local u=AW(a,b,c,d,nil,e,f,g,h)
-${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KF}${$KG}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KT}${$KU}${$KZ}local v,w=KZ(u,i,'~S:'..p,l,m,n,o,k)
+${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KH}${$KI}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KV}${$KW}${$LB}local v,w=LB(u,i,'~S:'..p,l,m,n,o,k)
 if not v then
 return w
 end
 local x,y,z=v.draft,v.key,v.plan.now
-${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KP}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KW}${$KY}${$LA}${$LD}local aa,ab,ac=LD(v,j)
+${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JR}${$JS}${$JU}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KR}${$KS}${$JT}${$JX}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KY}${$LA}${$LC}${$LF}local aa,ab,ac=LF(v,j)
 if aa then
 return aa
 end
-${$GM}${$AR}${$GI}${$GV}${$GI_}${$GM_}${$LF}local ad,ae=LF(v,y.id,y.enqueued_at or'')
+${$GM}${$AR}${$GI}${$GV}${$GI_}${$GM_}${$LH}local ad,ae=LH(v,y.id,y.enqueued_at or'')
 if ae then
 return ae
 elseif ad and ad.has_begun and(q=='waiting'or r=='replace')then
@@ -147,30 +148,30 @@ local af=0
 if ad and r=='replace'and s~=''and ad.id~=l then
 return{'seal',ad.id}
 elseif ad and r=='replace'then
-${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KV}${$KX}${$LB}${$LG}${$LH}${$LI}${$LJ}return LJ(v,ad)
-or LB(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
+${$GS}${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$DI}${$DW}${$DX}${$DY}${$GU}${$AC_}${$KX}${$KZ}${$LD}${$LI}${$LJ}${$LK}${$LL}return LL(v,ad)
+or LD(v,j,'r',ad.id,x.due,math.max(z,x.due)+t)
 elseif ad and r=='drop'then
-${$DI}${$KV}${$KX}${$LB}return LB(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
+${$DI}${$KX}${$KZ}${$LD}return LD(v,j,'d',ad.id,0,math.max(z,ad.due or 0)+t)
 elseif ac and s=='2'then
 return{'seal',''}
 elseif ac then
-${$DI}${$KV}${$KX}${$LB}return LB(v,j,'d',l,0,z+t)
+${$DI}${$KX}${$KZ}${$LD}return LD(v,j,'d',l,0,z+t)
 elseif ad and r=='cancel'then
 if ad.task.state==GC.waiting and ad.due<=z then
 af=1
 end
-${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LG}${$LK}LK(v,ad)
+${$Z}${$AA}${$DC}${$AC}${$DE}${$DF}${$DG}${$AC_}${$LI}${$LM}LM(v,ad)
 end
 if k=='?'then
-${$LC}return LC(v)
+${$LE}return LE(v)
 end
-${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LE}local ag=LE(v,ab,af)
+${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$LG}local ag=LG(v,ab,af)
 if ag then
 return ag
 end
-${$DI}${$KV}${$KX}${$LB}return LB(v,j,nil,l,x.due,math.max(z,x.due)+t)
+${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "4ce3001c43463df6288e68e6738c36aaa4bfe8b8",
-  keyLockingSha1: "25bf5da3b740e3bddf5bc0f277a3c72c220ed23a",
+  sha1: "93c4c30a5d88ce36a5f99c4a03b8958af3520f61",
+  keyLockingSha1: "005caabcd6b31fd95177cd9cdeb91b17286c51c8",
 };

@@ -25,10 +25,11 @@ import { $V } from "./parts/noted-slots.gen.ts";
 import { $W } from "./parts/has-moved.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -54,31 +55,31 @@ import { $GA } from "./parts/read-first-lines.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $DT } from "./parts/convert-counts.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
-import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JV } from "./parts/enqueue-fields.gen.ts";
+import { $DZ, $EA, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $JX } from "./parts/enqueue-fields.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
 import { $EH_ } from "./parts/begin-task-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
 import { $GM_ } from "./parts/parse-with-later.gen.ts";
-import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
-import { $KW, $KY, $KZ, $LA, $LB, $LD, $LE } from "./parts/outcomes.gen.ts";
+import { $KV, $KW, $KX, $KZ } from "./parts/key-fields.gen.ts";
+import { $KY, $LA, $LB, $LC, $LD, $LF, $LG } from "./parts/outcomes.gen.ts";
 
 export const enqueueThrottled: Script = {
   name: "enqueueThrottled",
@@ -103,12 +104,12 @@ local q=ARGV[9]
 local r=ARGV[10]
 local s=ARGV[11]
 ${$AW}local t=AW(a,b,c,d,nil,e,f,g,h)
-${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KF}${$KG}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KT}${$KU}${$KZ}local u,v=KZ(t,i,'~T:'..p,l,m,n,o,k)
+${$DH}${$AI}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FK}${$FL}${$V}${$W}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AJ}${$AQ}${$CO}${$CR}${$CT}${$FZ}${$GA}${$DZ}${$EA}${$EC}${$KH}${$KI}${$FQ_}${$CT_}${$GD_}${$GF_}${$GB_}${$GH_}${$KV}${$KW}${$LB}local u,v=LB(t,i,'~T:'..p,l,m,n,o,k)
 if not u then
 return v
 end
 local w,x,y=u.draft,u.key,u.plan.now
-${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JP}${$JQ}${$JS}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KP}${$JR}${$JV}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KW}${$KY}${$LA}${$LD}local z,aa,ab=LD(u,j)
+${$GC}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$JR}${$JS}${$JU}${$ED}${$EE}${$EF}${$EG}${$FT}${$GX}${$KR}${$KS}${$JT}${$JX}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${$KY}${$LA}${$LC}${$LF}local z,aa,ab=LF(u,j)
 if z then
 return z
 elseif k=='?'then
@@ -122,7 +123,7 @@ local af,ag=DS(ac,ad,ae,0)
 local ah,ai,aj=DR(ac)
 if ab or(s=='drop'and(af<1 or ae>y))then
 local ak=ae+ai+2*aj
-${$DI}${$KV}${$KX}${$LB}return LB(u,j,'d',ab and l or x.id,0,ak)
+${$DI}${$KX}${$KZ}${$LD}return LD(u,j,'d',ab and l or x.id,0,ak)
 elseif af<1 then
 ae=ag
 end
@@ -132,13 +133,13 @@ x.last_at=ae>y and AI(ae)or nil
 if ae>y then
 w.due=ae+math.max(0,w.due-y)
 end
-${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LE}local an=LE(u,aa,0)
+${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}local an=LG(u,aa,0)
 if an then
 return an
 end
-${$DI}${$KV}${$KX}${$LB}return LB(u,j,nil,l,w.due,ae+ai+2*aj)
+${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "4bb1ef599252cd25a8a0f5b20a10d96115d5e439",
-  keyLockingSha1: "72f644a48682eb69b1a4ab070497602988293fd9",
+  sha1: "668cb8fac4faa18177fccf68e6f39c8f108da60c",
+  keyLockingSha1: "e6310416b1068e52396fadd81356e9e0653d46ba",
 };

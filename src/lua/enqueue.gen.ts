@@ -24,10 +24,11 @@ import { $V } from "./parts/noted-slots.gen.ts";
 import { $W } from "./parts/has-moved.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -49,14 +50,14 @@ import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
 import { $GA } from "./parts/read-first-lines.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
 import { $DX, $FT } from "./parts/places-left.gen.ts";
 import { $DY, $EI } from "./parts/exceeds-max-pending.gen.ts";
-import { $DZ, $EA, $EB, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $EJ, $EK, $JV } from "./parts/enqueue-fields.gen.ts";
+import { $DZ, $EA, $EB, $EC, $ED, $EE, $EF, $EG, $GU, $EH, $EJ, $EK, $JX } from "./parts/enqueue-fields.gen.ts";
 import { $EY } from "./parts/plain.gen.ts";
 import { $FI } from "./parts/any-known.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
 
 export const enqueue: Script = {
   name: "enqueue",
@@ -155,11 +156,11 @@ end
 if k~=''and ad.any_ready then
 local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
 or{y['~wake'],y['~set']}
-${$AT}${$AV}${$JP}${$JQ}${$JS}${$JR}${$JV}ae[3]=JV(ad,ag,k)and 1 or 0
+${$AT}${$AV}${$JR}${$JS}${$JU}${$JT}${$JX}ae[3]=JX(ad,ag,k)and 1 or 0
 end
 ${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FT}${$EK}return EK(ad)or ae
 `;
   },
-  sha1: "ed619aa0c9f3d204b9f42ab72c2cedcd3281d344",
-  keyLockingSha1: "83968cadc26138aa2f4da6a13f5f56d410dc4523",
+  sha1: "68b7dfa7370a077309f2f258575669c2c5883f8d",
+  keyLockingSha1: "cc1a37fbf34ca8b2d24e16e3be254c69ad6389e3",
 };

@@ -28,7 +28,7 @@ import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $DP } from "./parts/format-settings.gen.ts";
-import { $KB } from "./parts/lost-workers.gen.ts";
+import { $KD } from "./parts/lost-workers.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
@@ -59,7 +59,7 @@ local r=2
 local s=5
 local t=20
 local u=redis.call('HMGET',c,'~lost','~set','~rate')
-${$AL}${$KB}local v=KB(u[1])
+${$AL}${$KD}local v=KD(u[1])
 if
 #v==0
 and not u[3]
@@ -311,6 +311,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "f3a91ecb66d5201f29ea60ea52b4420420bf26ba",
-  keyLockingSha1: "c05c6a400ca7ca1de80d64c8502869f019bf0f44",
+  sha1: "e2b5ca476a89f2f658ac212a732a77c711ecdf4f",
+  keyLockingSha1: "0323662bc4f202bd3998724590ef53fccb56511b",
 };

@@ -23,10 +23,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -51,27 +52,27 @@ import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
 import { $HG } from "./parts/worker-lease.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
-import { $KA, $KC, $KD } from "./parts/unregister-workers.gen.ts";
+import { $KC, $KE, $KF } from "./parts/unregister-workers.gen.ts";
 import { $CB, $FV, $GW, $HF, $HH } from "./parts/note-detail.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $HJ } from "./parts/wait-again.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $HM } from "./parts/revoke.gen.ts";
-import { $JX } from "./parts/lost-for.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JZ } from "./parts/lost-for.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $JU } from "./parts/record-wake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $JW } from "./parts/record-wake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "./parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -111,8 +112,8 @@ k
 )
 ${$AI}${$AJ}${$AK}local q=AK(l)
 local r={'ok',0,0,0,0}
-${$DH}${$GC}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$JX}${$KC}${$KD}${$GX}${$KP}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GK_}${$GM_}${$GP_}local s,t,u,v,w=
-KD(p,m,q,tonumber(n),r,'taken_back')
+${$DH}${$GC}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$JZ}${$KE}${$KF}${$GX}${$KR}${$KS}${$KH}${$KI}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GK_}${$GM_}${$GP_}local s,t,u,v,w=
+KF(p,m,q,tonumber(n),r,'taken_back')
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -137,14 +138,14 @@ AL(z,y[ae+1],af..ag)
 end
 end
 pcall(AO,'HSET',g,z)
-${$KA}KA(p,x,w)
-${$JP}${$JQ}${$JS}${$JR}${$JU}local ab=o~=''
+${$KC}KC(p,x,w)
+${$JR}${$JS}${$JU}${$JT}${$JW}local ab=o~=''
 and s>0
-and JU(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+and JW(g,redis.call('HMGET',g,'~wake','~set'),q,o)
 r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "275d546a0830c003c0c8acf37ca375b6d0400b1d",
-  keyLockingSha1: "a24b1e5d94943bb98b73043b35855183bb829838",
+  sha1: "62d33f63ddb9095790c1a136d39c337b4d5e8089",
+  keyLockingSha1: "967eb5fc9e80566973df6f547f01d51664e58d5d",
 };

@@ -13,7 +13,7 @@ import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
-import { $KT, $KU, $KV, $KX } from "./parts/key-fields.gen.ts";
+import { $KV, $KW, $KX, $KZ } from "./parts/key-fields.gen.ts";
 
 export const forgetKey: Script = {
   name: "forgetKey",
@@ -29,24 +29,24 @@ local k=redis.call('HMGET',a,unpack(j))
 ${$GB}${$GB_}if GB(k[1])or GB(k[2])or GB(k[3])then
 return{'newer_schema'}
 end
-${$DH}${$KT}${$KU}local l=KU(k[1])
+${$DH}${$KV}${$KW}local l=KW(k[1])
 local m=string.match(l.calls,' '..string.gsub(e,'%-','%%-')..'=f(%d)')
 if m then
 return{'ok',tonumber(m)}
 end
-${$AL}${$AG}${$AM}${$DI}${$KV}for q,r in ipairs(j)do
-local s=KU(k[q])
+${$AL}${$AG}${$AM}${$DI}${$KX}for q,r in ipairs(j)do
+local s=KW(k[q])
 if s.id~=''or s.used then
 g=1
 end
 if q>1 and k[q]then
-AL(h,r,KV({id='',calls=s.calls}))
+AL(h,r,KX({id='',calls=s.calls}))
 AL(i,AI(f+AG),r)
 end
 end
 local n={id='',calls=l.calls}
-${$KX}KX(n,e,'f',AI(g),64000)
-AL(h,j[1],KV(n))
+${$KZ}KZ(n,e,'f',AI(g),64000)
+AL(h,j[1],KX(n))
 AL(i,AI(f+AG),j[1])
 ${$AT}${$AV}local o=AV(a,h)
 if o then
@@ -56,6 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
-  sha1: "4c6322f5d23062bcf4f7973f91ad5316c9e2219d",
-  keyLockingSha1: "eb0a71b3a1d154675ab0ed8546e3fd75f2ae9784",
+  sha1: "3824da34f9c3196f41deed27b33ea1062e455c03",
+  keyLockingSha1: "1bf90595b10a9217e5b5f4318b582307061f0a97",
 };

@@ -27,9 +27,9 @@ import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
 import { $AW } from "./parts/queue-keys.gen.ts";
 import { $HG } from "./parts/worker-lease.gen.ts";
-import { $JW } from "./parts/forgotten-after.gen.ts";
-import { $JZ } from "./parts/leases-of.gen.ts";
-import { $JY } from "./parts/note-worker.gen.ts";
+import { $JY } from "./parts/forgotten-after.gen.ts";
+import { $KB } from "./parts/leases-of.gen.ts";
+import { $KA } from "./parts/note-worker.gen.ts";
 import { $HL } from "./parts/put-deadlines.gen.ts";
 
 export const heartbeat: Script = {
@@ -60,7 +60,7 @@ AL(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$HG}${$JZ}local t=JZ(n,g,j,p+1)
+${$HG}${$KB}local t=KB(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
 ${$AL}for x,y in ipairs(t)do
@@ -98,7 +98,7 @@ AL(y,ae)
 end
 ${$AT}${$HL}HL(n,v)
 ${$FO}${$FP}local aa=FP(n,o)
-${$FK}${$FL}${$JW}${$JY}JY(aa,g,h,t[3])
+${$FK}${$FL}${$JY}${$KA}KA(aa,g,h,t[3])
 ${$AN}${$DR}${$DS}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AV}${$CD}${$FS}${$FJ}${$FN}${$FU}local ab=FU(aa)
 if ab then
 return ab
@@ -108,6 +108,6 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "5536866b3901d740b5f278e8be92f0caf4e789d9",
-  keyLockingSha1: "11e9ccf14d52b60f466ec6f48cd5dac6ccecbe99",
+  sha1: "f8df03c9157f508cbe2f0fa691bb5844e16ca31e",
+  keyLockingSha1: "196583b052820f364c8243167dea3f9d21d65c67",
 };

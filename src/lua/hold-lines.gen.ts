@@ -21,10 +21,11 @@ import { $GO } from "./parts/join-record.gen.ts";
 import { $V } from "./parts/noted-slots.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -49,18 +50,18 @@ import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $JU } from "./parts/record-wake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $JW } from "./parts/record-wake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
@@ -97,7 +98,7 @@ local q={}
 for u=l+1,#j,k do
 q[#q+1]={group=j[u]}
 end
-${$DA}${$AL}${$FK}${$FL}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$KF}${$KG}${$CT_}CT(m,q)
+${$DA}${$AL}${$FK}${$FL}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$KH}${$KI}${$CT_}CT(m,q)
 local r,s=false,false
 for w,x in ipairs(q)do
 local y,z=j[k*w+l-1],j[k*w+l]
@@ -105,27 +106,27 @@ local aa=m.groups[x.group]
 local ab=aa.line and aa.line.hold or''
 local ac=ab==y or(y=='*'and not string.find(ab,',',1,true))
 if aa.line and ac then
-KF.set_hold(m,aa,z~=''and z or nil)
+KH.set_hold(m,aa,z~=''and z or nil)
 r=r or z==''
 end
 s=s or(ab==''and z=='')
 end
-local t=KF.parse_moved(n[4])
+local t=KH.parse_moved(n[4])
 if h=='checked'and t then
 t.unchecked=string.rep('0',64)
-FL(m,'HSET tasks','~moved',KF.format_moved(t))
+FL(m,'HSET tasks','~moved',KH.format_moved(t))
 end
-${$GC}${$GF}${$GG}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local u=FU(m)
+${$GC}${$GF}${$GG}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local u=FU(m)
 if u then
 return u
 end
-${$JP}${$JQ}${$JS}${$JR}${$JU}local v=i~=''
+${$JR}${$JS}${$JU}${$JT}${$JW}local v=i~=''
 and(r or s)
 and redis.call('EXISTS',a)>0
-and JU(e,{n[5],n[1]},m.now,i,not r and 0)
+and JW(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "7976d264a4f6fe3487b2539bb813045d096221ac",
-  keyLockingSha1: "522839d8441ea3e02faf69bc48b0cde4c549b203",
+  sha1: "be6e7b20cc42ffef4947005e6d9421648e3c32d3",
+  keyLockingSha1: "c1105e1032a1a71a13f80bad0fbc93f29edff012",
 };

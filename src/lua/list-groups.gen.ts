@@ -27,7 +27,7 @@ import { $DI } from "./parts/format-named.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $DP } from "./parts/format-settings.gen.ts";
 import { $DQ } from "./parts/current-settings.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -100,8 +100,8 @@ end
 return u
 end
 local w={'ok',q and''or j and'from '..AI(j)or'after '..i}
-${$DH}${$DA}${$GB}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CM}${$CH}${$AM}${$CN}${$CO}${$DI}${$DN}${$DP}${$DQ}${$KG}${$DP_}${$GB_}for aa,ab in ipairs(m)do
-local ac,ad,ae=t[3*aa-2],t[3*aa-1],KG.parse_line(t[3*aa]or nil)
+${$DH}${$DA}${$GB}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CM}${$CH}${$AM}${$CN}${$CO}${$DI}${$DN}${$DP}${$DQ}${$KI}${$DP_}${$GB_}for aa,ab in ipairs(m)do
+local ac,ad,ae=t[3*aa-2],t[3*aa-1],KI.parse_line(t[3*aa]or nil)
 if GB(ac)or DN(ad)then
 return{'newer_schema'}
 end
@@ -118,6 +118,6 @@ end
 return w
 `;
   },
-  sha1: "761937f4cb600cd49a202e2ab34d02019bbff617",
-  keyLockingSha1: "4d1fb48c58d6b7bf7845a707cfad186ed40599be",
+  sha1: "828e04d9d73d6eae38a95649a66928b476969b76",
+  keyLockingSha1: "937f916ce2ee0d610af14d6e455dc91ab3de7165",
 };

@@ -8,7 +8,7 @@ import { $FK, $FL } from "./parts/planned-writes.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CH } from "./parts/read-score.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 
 export const listLines: Script = {
   name: "listLines",
@@ -20,14 +20,14 @@ local d=redis.pcall('INFO','server')
 local e=redis.call('HSCAN',a,b,'MATCH','~o:*','COUNT',c)
 local f=type(d)=='string'and string.match(d,'run_id:(%w+)')or''
 local g,h={'ok',e[1],f},e[2]
-${$AI}${$DA}${$AL}${$FK}${$FL}${$CF}${$CI}${$CH}${$KG}for l=1,#h,2 do
-if not KG.parse_line(h[l+1]).hold then
+${$AI}${$DA}${$AL}${$FK}${$FL}${$CF}${$CI}${$CH}${$KI}for l=1,#h,2 do
+if not KI.parse_line(h[l+1]).hold then
 AL(g,string.sub(h[l],4))
 end
 end
 return g
 `;
   },
-  sha1: "750f45bab5eaa0c49da115130e9115d7fed751d4",
-  keyLockingSha1: "89fe62293e52a00a4b78e6c3d2da23808c0ac916",
+  sha1: "68eec724688ad65c127037446bf80d0a4b087ae2",
+  keyLockingSha1: "8b4ffdb9268af72c89a96e104e0d7bb198df1083",
 };

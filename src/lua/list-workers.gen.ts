@@ -13,9 +13,9 @@ import { $AQ } from "./parts/read.gen.ts";
 import { $AR } from "./parts/finite.gen.ts";
 import { $AW } from "./parts/queue-keys.gen.ts";
 import { $HG } from "./parts/worker-lease.gen.ts";
-import { $JW } from "./parts/forgotten-after.gen.ts";
-import { $JZ } from "./parts/leases-of.gen.ts";
-import { $KB } from "./parts/lost-workers.gen.ts";
+import { $JY } from "./parts/forgotten-after.gen.ts";
+import { $KB } from "./parts/leases-of.gen.ts";
+import { $KD } from "./parts/lost-workers.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 
@@ -42,9 +42,9 @@ ${$AI}${$AJ}${$AK}local n=AK(e)
 local o={'ok',n,i[1]}
 local p=5
 local q,r={},{}
-${$HG}${$JZ}for v,w in ipairs(l)do
+${$HG}${$KB}for v,w in ipairs(l)do
 local x=string.sub(k[2*v],4)
-local y=JZ(j,x,0,tonumber(h))
+local y=KB(j,x,0,tonumber(h))
 local z=#y
 if z==tonumber(h)then
 z=redis.call('ZLEXCOUNT',d,'['..x..' ','('..x..'!')
@@ -74,23 +74,23 @@ z[5]=math.max(z[5],math.min(ab,n))
 end
 end
 end
-${$KB}local s=f=='0'and KB(m[1])or{}
+${$KD}local s=f=='0'and KD(m[1])or{}
 if#s>0 then
 local t={}
 for x,y in ipairs(s)do
 t[x]='~f:'..y
 end
 local u=redis.call('ZMSCORE',c,unpack(s))
-${$JW}for y,z in ipairs(AQ('HMGET',b,t))do
+${$JY}for y,z in ipairs(AQ('HMGET',b,t))do
 local aa=not u[y]and tonumber((string.match(z or'','^1;(%d+)')))
-if aa and aa+JW>n then
-AL(o,{s[y],'',z,aa+JW,0,0})
+if aa and aa+JY>n then
+AL(o,{s[y],'',z,aa+JY,0,0})
 end
 end
 end
 return o
 `;
   },
-  sha1: "e80810141c7fe7af28a48a08da8888fc329af3ef",
-  keyLockingSha1: "734df215d76fe5c1730e4ac2b6344d79e81c36e3",
+  sha1: "ec33b8bad2a7c5b8e88cf1083c5381f2c2774be5",
+  keyLockingSha1: "4714a65ff1d62352b0a79afcfa7bf084fc709202",
 };

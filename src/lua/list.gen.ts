@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC } from "./parts/state.gen.ts";
-import { $I, $KR } from "./parts/zset-of-state.gen.ts";
+import { $I, $KT } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GB } from "./parts/newer.gen.ts";
@@ -14,7 +14,8 @@ import { $GF, $GG } from "./parts/texts.gen.ts";
 import { $GE, $GK } from "./parts/changing-fields.gen.ts";
 import { $GM } from "./parts/parse-with.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $CQ } from "./parts/clock-fields.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/reversed.gen.ts";
@@ -24,7 +25,7 @@ import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $GJ } from "./parts/without-payload.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -230,10 +231,10 @@ end
 end
 return ap
 end
-${$K}${$HI}${$KP}${$KR}local function an(ao,ap)
+${$K}${$HI}${$KR}${$KT}local function an(ao,ap)
 local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
 if ai==e then
-aq,ar=KR(i)
+aq,ar=KT(i)
 end
 local function as(at)
 if o=='1'then
@@ -286,6 +287,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "f02a0217c8c5eb634a6b39057ad41c39f38f558e",
-  keyLockingSha1: "500ca96c39b4ae461401cfb072c4fb82c4ef40fb",
+  sha1: "2292ed50b28057b8c1f9a6851eb60259aba425e6",
+  keyLockingSha1: "d8f8d1831f0caf9cbc286fff3d83504e9069fb13",
 };

@@ -9,7 +9,7 @@ import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $FK, $FL } from "./parts/planned-writes.gen.ts";
 import { $V } from "./parts/noted-slots.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
 
 export const moveSlots: Script = {
@@ -32,7 +32,7 @@ local i=1
 if tonumber(g or 0)==0 and redis.call('HLEN',a)==(f[1]and 1 or 0)then
 i=0
 end
-${$AI}${$AL}${$FK}${$FL}${$KF}local j,k={'~slots','1;'..b..';'..c},KF.parse_moved(f[3])
+${$AI}${$AL}${$FK}${$FL}${$KH}local j,k={'~slots','1;'..b..';'..c},KH.parse_moved(f[3])
 ${$DH}${$DJ}${$DM}if DM(f[2]or nil).o or k then
 if not k then
 k={lost=e,unchecked=e,last=0}
@@ -42,10 +42,10 @@ for q=1,64 do
 local r,s=0,0
 for w=0,3 do
 local x=4*(q-1)+w
-local y,z=KF.has_slot(c,x),KF.has_slot(h or e,x)
-if not y and(z or KF.has_slot(k.lost,x))then
+local y,z=KH.has_slot(c,x),KH.has_slot(h or e,x)
+if not y and(z or KH.has_slot(k.lost,x))then
 r=r+2^w
-elseif y and(not z or KF.has_slot(k.unchecked,x))then
+elseif y and(not z or KH.has_slot(k.unchecked,x))then
 s=s+2^w
 end
 end
@@ -53,12 +53,12 @@ l[q]=string.sub(d,r+1,r+1)
 m[q]=string.sub(d,s+1,s+1)
 end
 k.version,k.lost,k.unchecked=b,table.concat(l),table.concat(m)
-AL(j,'~moved',KF.format_moved(k))
+AL(j,'~moved',KH.format_moved(k))
 end
 redis.call('HSET',a,unpack(j))
 return{'ok',i}
 `;
   },
-  sha1: "40eeed5441a3d65b32a52fc2c4cfcd58a99c9e5c",
-  keyLockingSha1: "c8255fa64243256284869c7ebef9fb1fa90e528a",
+  sha1: "ee52a7bcdaa7cb356ba67c1fcf9b16550376c5ee",
+  keyLockingSha1: "ccccff064a08e7b3c6300c16272f4c1e2ac5eb08",
 };

@@ -20,10 +20,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -48,18 +49,18 @@ import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $JU } from "./parts/record-wake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $JW } from "./parts/record-wake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
@@ -86,7 +87,7 @@ local q={}
 for u=m+1,#l,n do
 q[#q+1]=l[u]
 end
-${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KQ}${$KS}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r,s=KS.open_nodes(p,q,{'~set','~stats','~wake'})
+${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r,s=KU.open_nodes(p,q,{'~set','~stats','~wake'})
 ${$GB}${$FQ}${$FQ_}${$GB_}if FQ(p,r[1],r[2])then
 return{'newer_schema'}
 end
@@ -95,22 +96,22 @@ local t=0
 for x=m+1,#l,n do
 local y,z,aa,ab=unpack(l,x,x+n-1)
 if p.nodes[y].found then
-KS.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
+KU.notify_node(p,p.nodes[y],tonumber(z),aa,ab)
 else
 t=t+1
 end
 end
-KS.follow_changes(p)
+KU.follow_changes(p)
 ${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$CD}${$FS}${$FJ}${$FN}${$FU}${$AF_}${$FJ_}${$FU_}local u=FU(p)
 if u then
 return u
 end
-${$JP}${$JQ}${$JS}${$JR}${$JU}local v=k~=''
+${$JR}${$JS}${$JU}${$JT}${$JW}local v=k~=''
 and redis.call('EXISTS',a,b)>0
-and JU(g,{r[3],r[1]},p.now,k)
-return{'ok',v and 1 or 0,t,unpack(KS.outbox)}
+and JW(g,{r[3],r[1]},p.now,k)
+return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "fe2440910f63a58d8f640e61c8f8c4dd8d8cfa8d",
-  keyLockingSha1: "7fd5051d0aa9e0c4794c8fab2742d64a1b152411",
+  sha1: "3f2efe62d62a0f034207b11c932a5dd8589e4be4",
+  keyLockingSha1: "859912d17d410378590dff0f81627d6a07db5c0e",
 };

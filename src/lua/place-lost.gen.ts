@@ -24,10 +24,11 @@ import { $GO } from "./parts/join-record.gen.ts";
 import { $GS } from "./parts/bare-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -63,21 +64,21 @@ import { $HM } from "./parts/revoke.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
-import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JG, $JH, $JI, $JJ, $JK, $JL, $JM, $JN, $KI, $JI_, $JJ_ } from "./parts/rare.gen.ts";
+import { $HO, $HS, $HT, $HV, $JG } from "./parts/zsets.gen.ts";
+import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JF, $JH, $JI, $JK, $JL, $JM, $JN, $JO, $JP, $KK, $JK_, $JL_ } from "./parts/rare.gen.ts";
 import { $HZ, $IB, $ID, $JE, $JD } from "./parts/set-aside.gen.ts";
 import { $IE } from "./parts/write-repairs.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JO } from "./parts/repair-entries.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JQ } from "./parts/repair-entries.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "./parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KH } from "./parts/in-line.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -126,7 +127,7 @@ ${$DH}${$AL}${$GB}${$DJ}${$DM}${$AH}${$AQ}${$AR}${$FZ}${$DN}${$HP}${$HR}${$HV}${
 if p.newer then
 return{'newer_schema'}
 end
-${$GC}${$DA}${$GF}${$GG}${$GE}${$GK}${$AN}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CH}${$FY}${$GQ}${$GR}${$HT}${$IA}${$JF}${$KF}${$KG}${$Y_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local function w(x)
+${$GC}${$DA}${$GF}${$GG}${$GE}${$GK}${$AN}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CH}${$FY}${$GQ}${$GR}${$HT}${$IA}${$JG}${$KH}${$KI}${$Y_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -138,7 +139,7 @@ z.ghosts=ab>0 and AI(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=CL(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=JF then
+if ad and ad.last_tag>=JG then
 ad.last_tag=0
 end
 GR(z,'pending',p.now)
@@ -151,7 +152,7 @@ local ac=z.state==GC.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and IA(p,x)
 end
-${$GD}${$GH}${$GM}${$FQ}${$HE}${$AG}${$CA}${$GS}${$Z}${$AA}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$GX}${$GV}${$HQ}${$HU}${$HZ}${$IB}${$IC}${$ID}${$IE}${$JE}${$JD}${$JG}${$JH}${$JI}${$KP}${$JJ}${$JK}${$JL}${$JM}${$JN}${$JO}${$FQ_}${$CT_}${$HJ_}${$HK_}${$AF_}${$KH}${$KI}${$JI_}${$JJ_}${$KQ}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GI_}${$GM_}local x=JO(p,v,w)
+${$GD}${$GH}${$GM}${$FQ}${$HE}${$AG}${$CA}${$GS}${$Z}${$AA}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$GX}${$GV}${$HQ}${$HU}${$HZ}${$IB}${$IC}${$ID}${$IE}${$JE}${$JD}${$JF}${$JH}${$JI}${$JK}${$KR}${$JL}${$JM}${$KS}${$JN}${$JO}${$JP}${$JQ}${$FQ_}${$CT_}${$HJ_}${$HK_}${$AF_}${$KJ}${$KK}${$JK_}${$JL_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GI_}${$GM_}local x=JQ(p,v,w)
 if x then
 return x
 end
@@ -164,6 +165,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "9e30a06ac808bddb36e78f87602d0504774b9964",
-  keyLockingSha1: "5a6197e183abaad2c8ce40e6e26e882d1932ef60",
+  sha1: "c8bbb1c96d8474e72a9a828c3d388d15ee5119a6",
+  keyLockingSha1: "0e1454600272976ab715e4bd146f96157cf1e8fa",
 };

@@ -5,7 +5,7 @@ import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $GC } from "./parts/state.gen.ts";
-import { $I, $KR } from "./parts/zset-of-state.gen.ts";
+import { $I, $KT } from "./parts/zset-of-state.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $DA } from "./parts/turn-of.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
@@ -30,10 +30,11 @@ import { $GT } from "./parts/forget-task.gen.ts";
 import { $T, $T_, $T__, $GT_ } from "./parts/erase.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -64,15 +65,15 @@ import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AC_ } from "./parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -111,7 +112,7 @@ local m=ARGV[5]
 ${$AW}local n=AW(a,b,c,d,nil,e,f,g,h)
 ${$AI}${$AJ}${$AK}local o,p=AK(i),tonumber(k)
 n.blocked=e
-${$CL}${$HI}${$KP}${$KR}local q,r=KR(j)
+${$CL}${$HI}${$KR}${$KT}local q,r=KT(j)
 if j=='blocked'then
 ${$HE}p=math.min(p,HE)
 end
@@ -121,7 +122,7 @@ or j=='rejected'and GC.rejected
 or GC.waiting
 local u=t~=GC.waiting
 local v={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DA}${$O}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$P}${$Q}${$R}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FR}${$HE}${$S}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$DC}${$AC}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$DE}${$DF}${$DG}${$FW}${$FX}${$HK}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HK_}${$AC_}${$AF_}${$T_}${$KQ}${$KS}${$FJ_}${$HK__}${$T__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$GT_}local function w(x,y)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DA}${$O}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$P}${$Q}${$R}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$FR}${$HE}${$S}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$DC}${$AC}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$DE}${$DF}${$DG}${$FW}${$FX}${$HK}${$GX}${$KS}${$KH}${$KI}${$FQ_}${$CT_}${$Y_}${$HK_}${$AC_}${$AF_}${$T_}${$KU}${$FJ_}${$HK__}${$T__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$GT_}local function w(x,y)
 local z=x==b and s.group
 local aa,ab=
 {},
@@ -242,6 +243,6 @@ end
 return aa or v
 `;
   },
-  sha1: "a7d11d8203048e9eb70621505216c9b11d789de8",
-  keyLockingSha1: "839f5e53c68f21f877b0c1b038b4791841ba567a",
+  sha1: "bb14be371ca921c6dbecddba16e6de4e2de0f208",
+  keyLockingSha1: "efb3feba70adfaa62ce8913717b8d30562949cdb",
 };

@@ -2,11 +2,18 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $GC } from "./parts/state.gen.ts";
+import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $GF, $GG } from "./parts/texts.gen.ts";
 import { $GE, $GK } from "./parts/changing-fields.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
+import { $GI } from "./parts/has-payload.gen.ts";
+import { $HI } from "./parts/score-when-due.gen.ts";
+import { $GV } from "./parts/has-ended.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
+import { $GI_ } from "./parts/has-payload-later.gen.ts";
 
 export const readNodes: Script = {
   name: "readNodes",
@@ -14,50 +21,72 @@ export const readNodes: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=ARGV[1]
-local d=ARGV
-local e,f={'ok'},{}
-for j=2,#d do
-f[#f+1]=d[j]
+local d=ARGV[2]
+local e=ARGV
+local f,g={'ok'},{}
+for k=3,#e do
+g[#g+1]=e[k]
 end
-${$GC}local g={[GC.working]='working',[GC.completed]='completed',[GC.rejected]='rejected'}
-local function h(i)
-if i.state==GC.waiting then
-return i.edges and'blocked'or'pending'
-elseif i.state==GC.deleted then
-return i.reason and'rejected'or'completed'
+${$GC}local h={[GC.working]='working',[GC.completed]='completed',[GC.rejected]='rejected'}
+local function i(j)
+if j.state==GC.waiting then
+return j.edges and'blocked'or'pending'
+elseif j.state==GC.deleted then
+return j.reason and'rejected'or'completed'
 end
-return g[i.state]or''
+return h[j.state]or''
 end
-local i,j,k=0,0,16
-${$AL}${$GF}${$GG}${$GE}${$GK}${$GE_}${$GF_}${$GK_}while i<#f and j<tonumber(c)do
-local l,m={},{}
-for q=i+1,math.min(i+k,#f)do
-l[#l+1]='.'..f[q]
-m[#m+1]=f[q]
+${$AI}${$CL}${$GI}${$HI}${$GV}${$KR}${$GI_}local function j(k,l,m,n)
+if GV(l)then
+return i(l)
+elseif m then
+return redis.call('HEXISTS',b,k)==1 and i(l)or''
+elseif not GI(redis.call('HGET',b,k))then
+return''
 end
-local n=redis.call('ZMSCORE',a,unpack(m))
-for r,s in ipairs(redis.call('HMGET',b,unpack(l)))do
-local t,u=GK(s or nil)
-local v=h(t)
-if v=='pending'and n[r]then
-v='delayed'
+return tonumber(n or 0)>=tonumber(KR.task)and''or'pending'
 end
-j=j+#(s or'')
-AL(e,m[r],v)
-AL(e,t.reason or'',string.match(u,'^j"(%w+{.*)"$')or'')
-e[#e+1]=t.node_kind
+local k,l,m=0,0,16
+${$AL}${$GF}${$GG}${$GE}${$GK}${$GE_}${$GF_}${$GK_}while k<#g and l<tonumber(c)do
+local n,o={},{}
+for s=k+1,math.min(k+m,#g)do
+n[#n+1]='.'..g[s]
+o[#o+1]=g[s]
+end
+local p=redis.call('ZMSCORE',a,unpack(o))
+for t,u in ipairs(redis.call('HMGET',b,unpack(n)))do
+local v,w=GK(u or nil)
+local x
+if d=='1'then
+x=j(o[t],v,u,p[t])
+else
+x=i(v)
+end
+if x=='pending'and p[t]then
+x='delayed'
+end
+l=l+#(u or'')
+AL(f,o[t],x)
+AL(f,v.reason or'',string.match(w,'^j"(%w+{.*)"$')or'')
+f[#f+1]=v.node_kind
 and table.concat(
-{t.enqueued_at,t.ended_at or'',t.cancelled or'',t.cancels_at or''},
+{v.enqueued_at,v.ended_at or'',v.cancelled or'',v.cancels_at or''},
 ' '
 )
 or''
+if d=='1'then
+local y=not u and x==''and GI(redis.call('HGET',b,o[t]))
+f[#f+1]=y and'?'or(v.state==GC.waiting and v.edges)or''
+else
+f[#f+1]=''
 end
-i=i+#m
-k=math.max(1,math.min(128,math.floor((c-j)/(j/i+1))))
 end
-return e
+k=k+#o
+m=math.max(1,math.min(128,math.floor((c-l)/(l/k+1))))
+end
+return f
 `;
   },
-  sha1: "8fd6bf31880b13cd5c2c6167fbd3ea568ec7fe6b",
-  keyLockingSha1: "87dbd71eac5a84c4f9cf99a961063bc57070df33",
+  sha1: "9ccf4a45990f3afa79388a78d706bd3ceac2bbeb",
+  keyLockingSha1: "c1d8d8737a11734a8a847122103a41611e581f32",
 };

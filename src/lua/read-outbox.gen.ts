@@ -17,10 +17,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -37,12 +38,12 @@ import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 
@@ -53,29 +54,32 @@ export const readOutbox: Script = {
 local b=KEYS[2]
 local c=ARGV[1]
 local d=ARGV[2]
-${$AI}${$CL}${$HI}${$KP}local e=redis.call('ZRANGE',b,KP.task,'+inf','BYSCORE','LIMIT',d,c)
+${$AI}${$CL}${$HI}${$KR}local e=redis.call('ZRANGE',b,KR.task,'+inf','BYSCORE','LIMIT',d,c)
 local f,g={'~nodes'},{'ok'}
 for k,l in ipairs(e)do
 f[#f+1]='.'..string.sub(l,4)
 end
 ${$AH}${$AQ}local h=AQ('HMGET',a,f)
 g[2]=tonumber(h[1]or 0)
-${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$FW}${$FX}${$HK}${$GX}${$GV}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KQ}${$KS}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for l,m in ipairs(e)do
+${$DH}${$GC}${$DA}${$AL}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$CH}${$CN}${$CQ}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$FW}${$FX}${$HK}${$GX}${$GV}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$KU}${$HK__}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}for l,m in ipairs(e)do
 AL(g,m)
 if string.find(m,' ',1,true)then
-AL(g,string.find(m,' !',1,true)and'cancel'or'field','')
+local n=string.find(m,' ![lh] ')~=nil
+local o=string.find(m,' !',1,true)and'cancel'or'field'
+AL(g,n and'lost'or o,'')
 AL(g,'','')
 else
 local n,o=GK(h[l+1]or nil)
-local p=GV(n)and KS.outcome_of(n)or'open'
+local p=GV(n)and KU.outcome_of(n)or'open'
 AL(g,'node',p)
-g[#g+1]=n.followers or' -'
+local q=string.find(m,'^~x:flow{')~=nil
+g[#g+1]=n.followers or(q and' -')or''
 g[#g+1]=n.node_kind and string.match(o,'^j"(.*)"$')or string.sub(m,4)
 end
 end
 return g
 `;
   },
-  sha1: "da7f8a04916c2fb9b4ce74d84d5676d0567a4be3",
-  keyLockingSha1: "c78d5e56c2dcbdf8a93a8e5959518836c9abe20f",
+  sha1: "a7673aabf194b6b0e3249ca3082d7b752ed97ef1",
+  keyLockingSha1: "e72445aa157989363808710cbf29c18054b29acb",
 };

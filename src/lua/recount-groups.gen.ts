@@ -23,10 +23,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -58,16 +59,16 @@ import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
-import { $IZ, $JA, $JB, $JC, $KJ, $KK, $KL } from "./parts/count-ready.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $HO, $HS, $HT, $HV, $JG } from "./parts/zsets.gen.ts";
+import { $IZ, $JA, $JB, $JC, $KL, $KM, $KN } from "./parts/count-ready.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KH } from "./parts/in-line.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -117,14 +118,14 @@ local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=CO(x,h=='1'and i[w+2]or'')
 end
-${$CF}${$CY}${$CH}${$JF}${$IZ}${$JA}if h~='1'and not(s(a,IZ)and s(d,JA))then
+${$CF}${$CY}${$CH}${$JG}${$IZ}${$JA}if h~='1'and not(s(a,IZ)and s(d,JA))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$DA}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$AB}${$AM}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AR}${$AT}${$AV}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$GA}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$HT}${$HV}${$JB}${$JC}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KH}${$KJ}${$KK}${$KL}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}for x=1,#t,HE do
+${$DA}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CG}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$AB}${$AM}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AR}${$AT}${$AV}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$GA}${$HI}${$FW}${$FX}${$HK}${$GX}${$GV}${$HT}${$HV}${$JB}${$JC}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$AF_}${$KJ}${$KL}${$KM}${$KN}${$KU}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}for x=1,#t,HE do
 CT(n,{unpack(t,x,math.min(x+HE-1,#t))})
 for ab=x,math.min(x+HE-1,#t)do
 local ac=o[ab]
@@ -143,7 +144,7 @@ ad.changed=true
 HT(m,'timer_wrong',ac)
 end
 end
-KL(m,{unpack(o,x,math.min(x+HE-1,#o))})
+KN(m,{unpack(o,x,math.min(x+HE-1,#o))})
 AA(n)
 local y=FU(n)
 if y then
@@ -154,6 +155,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "30268f73a4b3b12011827f622521a9999ab72985",
-  keyLockingSha1: "3994824c07948a8a01fd05a14d3b933720fea5ad",
+  sha1: "debf581d6f37cd92094642d21da66e6c2acccd76",
+  keyLockingSha1: "44c38ef6fa86486a465437997838d33a23b87122",
 };

@@ -26,10 +26,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -57,19 +58,19 @@ import { $HI } from "./parts/score-when-due.gen.ts";
 import { $HJ } from "./parts/wait-again.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $JU } from "./parts/record-wake.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $JW } from "./parts/record-wake.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "./parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -139,7 +140,7 @@ elseif af.task.reason~=r and H(x,af.task,af.text)then
 z(af,ag)
 end
 end
-${$DA}${$AL}${$GB}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$HJ}${$FW}${$FX}${$HK}${$GX}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}local function af(ag,ah,ai,aj)
+${$DA}${$AL}${$GB}${$GF}${$GG}${$GE}${$GK}${$DJ}${$DM}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$CH}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$HJ}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}local function af(ag,ah,ai,aj)
 CT(ag,ai)
 for an,ao in ipairs(ai)do
 local ap=math.floor(v+(aj+an-1)*l)
@@ -184,10 +185,10 @@ end
 if ak~=''then
 ak=u..' '..AI(math.ceil(v+aj*l))..' '..ak
 end
-${$JP}${$JQ}${$JS}${$JR}${$JU}local al=o~=''
+${$JR}${$JS}${$JU}${$JT}${$JW}local al=o~=''
 and k~='1'
 and(ab or ac)
-and JU(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
+and JW(f,redis.call('HMGET',f,'~wake','~set'),t,o,ac and 0)
 ${$Q}local am={'ok',aj,ak,Q(ag,ai),al and 1 or 0}
 for aq=1,ah and ai or 0 do
 am[aq+5]=ag[aq].left_alone and'newer_schema'or aa[ag[aq].id]or'not_found'
@@ -195,6 +196,6 @@ end
 return am
 `;
   },
-  sha1: "080765806e0d4e368102982b69bd6ee35d3d906d",
-  keyLockingSha1: "ce98969b08fdeca5c419759dc928ed17cf22df65",
+  sha1: "993acd45b1ee4c6dc2b7fd657c1267d1e519d68c",
+  keyLockingSha1: "0d083879774478421309f005151dc6b28bf947e3",
 };

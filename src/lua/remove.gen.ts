@@ -25,10 +25,11 @@ import { $GT } from "./parts/forget-task.gen.ts";
 import { $T, $T_, $T__, $GT_ } from "./parts/erase.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -55,14 +56,14 @@ import { $HI } from "./parts/score-when-due.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -96,10 +97,10 @@ elseif n.state~=GC.completed and n.state~=GC.rejected then
 return{'alive'}
 end
 ${$AI}${$AJ}${$AK}j.now=AK(h)
-${$DA}${$AL}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$KF}${$KG}${$CT_}${$T_}${$T__}${$GN_}${$GP_}${$GT_}T(j,i,n)
-${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}return FU(j)or{'removed'}
+${$DA}${$AL}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$GS}${$GT}${$T}${$CF}${$CI}${$CL}${$DR}${$DS}${$CM}${$CH}${$CN}${$CQ}${$AH}${$AQ}${$CO}${$CR}${$CT}${$KH}${$KI}${$CT_}${$T_}${$T__}${$GN_}${$GP_}${$GT_}T(j,i,n)
+${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$CV}${$CW}${$CX}${$Y}${$AB}${$AM}${$CP}${$CS}${$FM}${$AF}${$AO}${$AP}${$AT}${$AV}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}return FU(j)or{'removed'}
 `;
   },
-  sha1: "750093555face347cbfa77fa11d0c7a349406ec0",
-  keyLockingSha1: "8fa3e1066f3f0584e78e59500b10d6d45a56c56b",
+  sha1: "d7350931818a657572c6411e16c1403a57be0802",
+  keyLockingSha1: "ee8c70e110a45673e0791f4c7b6cfdd10efa54f7",
 };

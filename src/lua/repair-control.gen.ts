@@ -19,10 +19,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -54,19 +55,19 @@ import { $DK, $DL } from "./parts/shares.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $DP } from "./parts/format-settings.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
-import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
+import { $HO, $HS, $HT, $HV, $JG } from "./parts/zsets.gen.ts";
 import { $HZ, $IB, $ID, $JE, $JD } from "./parts/set-aside.gen.ts";
 import { $IE } from "./parts/write-repairs.gen.ts";
 import { $IH, $II, $IJ, $IK, $IL, $IH_ } from "./parts/settings.gen.ts";
 import { $IV, $IW, $IX, $IY, $IY_ } from "./parts/pairs.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
@@ -97,7 +98,7 @@ end
 ${$AR}${$AS}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AS(g)}
 o.timer=tonumber(AR(redis.call('ZSCORE',d,'~w')))
-${$DH}${$DA}${$AL}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CG}${$CE}${$CI}${$CH}${$AM}${$CQ}${$CS}${$CR}${$FX}${$DI}${$DK}${$DL}${$DP}${$HT}${$HZ}${$IB}${$IH}${$II}${$IJ}${$IK}${$IL}${$JE}${$JD}${$JF}${$IY}${$KG}${$DP_}${$IH_}${$IY_}IY(m,n,o)
+${$DH}${$DA}${$AL}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CG}${$CE}${$CI}${$CH}${$AM}${$CQ}${$CS}${$CR}${$FX}${$DI}${$DK}${$DL}${$DP}${$HT}${$HZ}${$IB}${$IH}${$II}${$IJ}${$IK}${$IL}${$JE}${$JD}${$JG}${$IY}${$KI}${$DP_}${$IH_}${$IY_}IY(m,n,o)
 local p={}
 for t=1,#IV,2 do
 p[IV[t]]=IV[t+1]
@@ -116,6 +117,11 @@ local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and q()==j
 IB(m,w,n[w],ac and AI(x)or n[w])
+elseif v=='~nodes'then
+if aa==x and aa~=z and q()==j then
+IB(m,v,n[v],AI(z))
+HT(m,'control_broken',v)
+end
 elseif
 aa==x
 and ab==y
@@ -127,15 +133,15 @@ IB(m,ac,n[ac],AI(ac==v and ab+z or aa-z))
 HT(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$GC}${$GF}${$GG}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CY}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$CN}${$CP}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$HK}${$GX}${$HV}${$ID}${$IE}${$KP}${$KF}${$CT_}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r=IE(m)
+${$GC}${$GF}${$GG}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CY}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$CN}${$CP}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$HK}${$GX}${$HV}${$ID}${$IE}${$KR}${$KS}${$KH}${$CT_}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r=IE(m)
 local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IV)))do
-s[w+2]=tonumber(x or 0)
+for w,x in ipairs(redis.call('HMGET',e,'~nodes',unpack(IV)))do
+s[#s+1]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "663ab044419f53732a42bbf1bbac095edd9309ac",
-  keyLockingSha1: "a25c4cffedc4c1e314070b766287b8bc62579bb9",
+  sha1: "be3ead1236d0daf564014fbfc256151d79ac4017",
+  keyLockingSha1: "e56a950a0c534caeec196b140989a111961ae847",
 };

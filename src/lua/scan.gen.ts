@@ -24,10 +24,11 @@ import { $GO } from "./parts/join-record.gen.ts";
 import { $GS } from "./parts/bare-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -54,39 +55,39 @@ import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
 import { $HG } from "./parts/worker-lease.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
-import { $JZ } from "./parts/leases-of.gen.ts";
+import { $KB } from "./parts/leases-of.gen.ts";
 import { $CB, $FV, $GW, $HF, $HH } from "./parts/note-detail.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $HJ } from "./parts/wait-again.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $HM } from "./parts/revoke.gen.ts";
-import { $JX } from "./parts/lost-for.gen.ts";
+import { $JZ } from "./parts/lost-for.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $DK, $DL } from "./parts/shares.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $DP } from "./parts/format-settings.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $HO, $HS, $HT, $HV, $JF } from "./parts/zsets.gen.ts";
-import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JG, $JH, $JI, $JJ, $JK, $JL, $JM, $JN, $KI, $JI_, $JJ_ } from "./parts/rare.gen.ts";
+import { $HO, $HS, $HT, $HV, $JG } from "./parts/zsets.gen.ts";
+import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $JF, $JH, $JI, $JK, $JL, $JM, $JN, $JO, $JP, $KK, $JK_, $JL_ } from "./parts/rare.gen.ts";
 import { $HZ, $IB, $ID, $JE, $JD } from "./parts/set-aside.gen.ts";
 import { $IE } from "./parts/write-repairs.gen.ts";
 import { $IG } from "./parts/blank.gen.ts";
 import { $IH, $II, $IJ, $IK, $IL, $IH_ } from "./parts/settings.gen.ts";
-import { $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IU, $IR_, $IU_ } from "./parts/repair-group-settings.gen.ts";
-import { $KP } from "./parts/blocked.gen.ts";
-import { $JO } from "./parts/repair-entries.gen.ts";
-import { $KF } from "./parts/holds.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $IM, $IO, $IP, $IQ, $IR, $IS, $IT, $IU, $JJ, $IR_, $IU_ } from "./parts/repair-group-settings.gen.ts";
+import { $KR } from "./parts/blocked.gen.ts";
+import { $KS } from "./parts/until-the-end.gen.ts";
+import { $JQ } from "./parts/repair-entries.gen.ts";
+import { $KH } from "./parts/holds.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $FQ_ } from "./parts/read-settings-later.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "./parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "./parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "./parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "./parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "./parts/write-groups-later.gen.ts";
-import { $KH } from "./parts/in-line.gen.ts";
-import { $KQ } from "./parts/until-the-end.gen.ts";
+import { $KJ } from "./parts/in-line.gen.ts";
 import { $GD_, $GH_ } from "./parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "./parts/changing-fields-later.gen.ts";
 import { $GF_ } from "./parts/texts-later.gen.ts";
@@ -126,92 +127,94 @@ j,
 k
 )
 ${$AI}${$FO}${$FP}${$AJ}${$AK}${$HO}${$HS}local q=HS(p,AK(l))
-local r,s,t,u={},{},{},{}
-${$AL}local function v()
-local w=tonumber(n)
-local x=redis.call('LRANGE',a,n,AI(w+o-1))
-local y,z={},{}
-for ad,ae in ipairs(x)do
-AL(y,not z[ae]and ae or nil)
-z[ae]=z[ae]or{}
-AL(z[ae],w+ad-1)
+local r,s,t,u,v={},{},{},{},{}
+${$AL}local function w()
+local x=tonumber(n)
+local y=redis.call('LRANGE',a,n,AI(x+o-1))
+local z,aa={},{}
+for ae,af in ipairs(y)do
+AL(z,not aa[af]and af or nil)
+aa[af]=aa[af]or{}
+AL(aa[af],x+ae-1)
 end
-return#x<tonumber(o)and'0'or AI(w+#x),y,z
+return#y<tonumber(o)and'0'or AI(x+#y),z,aa
 end
-${$AH}${$AQ}${$HT}${$HU}${$HW}${$IQ}local function w()
-local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
-local y,z={},{}
-for ad=1,#x[2],2 do
-local ae=x[2][ad]
-local af=string.sub(ae,1,1)=='~'
-local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
-ag[#ag+1]=ae
+${$AH}${$AQ}${$HT}${$HU}${$HW}${$IQ}local function x()
+local y=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
+local z,aa={},{}
+for ae=1,#y[2],2 do
+local af=y[2][ae]
+local ag=string.sub(af,1,1)=='~'
+local ah=ag and m=='delayed'and s or ag and m=='expiry'and aa or z
+ah[#ah+1]=af
 end
-IQ(q,z)
-return x[1],y
-end
-${$DH}${$DA}${$GB}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CI}${$CH}${$AM}${$FX}${$JX}${$DI}${$DK}${$DL}${$DN}${$DP}${$HV}${$HZ}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IU}${$KG}${$DP_}${$IH_}${$KI}${$IU_}${$GB_}local function x()
-local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IU(q,y[2])
-r=aa
+IQ(q,aa)
 return y[1],z
 end
-${$GC}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$GS}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AR}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$HK}${$HM}${$GX}${$GV}${$HP}${$HQ}${$HR}${$HX}${$HY}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$JE}${$JD}${$JF}${$JG}${$JH}${$JI}${$KP}${$JJ}${$JK}${$JL}${$JM}${$JN}${$JO}${$KF}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KH}${$JI_}${$JJ_}${$KQ}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function y(z,aa)
-local ab,ac=HY(q,z),{}
+${$DH}${$DA}${$GB}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CI}${$CH}${$AM}${$FX}${$JZ}${$DI}${$DK}${$DL}${$DN}${$DP}${$HV}${$HZ}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IU}${$KI}${$DP_}${$IH_}${$KK}${$IU_}${$GB_}local function y()
+local z=redis.call('HSCAN',g,n,'COUNT',o)
+local aa,ab=IU(q,z[2])
+r=ab
+return z[1],aa
+end
+${$GC}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$GS}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AR}${$AT}${$AV}${$GI}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FZ}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$HK}${$HM}${$GX}${$GV}${$HP}${$HQ}${$HR}${$HX}${$HY}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$JE}${$JD}${$JG}${$JF}${$JH}${$JI}${$JJ}${$JK}${$KR}${$JL}${$JM}${$KS}${$JN}${$JO}${$JP}${$JQ}${$KH}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KJ}${$JK_}${$JL_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}local function z(aa,ab)
+local ac,ad=HY(q,aa),{}
 if q.newer then
 return{'newer_schema'}
 end
-for ag,ah in ipairs(ab)do
-ah.listed=aa and true
+for ah,ai in ipairs(ac)do
+ai.listed=ab and true
 end
-local ad=JO(q,ab)
-for ah,ai in ipairs(ab)do
-local aj=ai.task
-if ai.expected>0 then
-AL(t,ai.id,ai.ghosts)
-AL(t,ai.waits,ai.witness)
-elseif aa and not ai.newer then
-for an,ao in ipairs(aa[ai.id])do
-AL(ac,ao)
-HT(q,ai.live and'two_places'or'payload_missing',ai.id)
-end
-end
-local ak,al=CH(tonumber(ai.fair or 0))
-local am=ai.working and'1'
-or ai.fair and AI(ak)..'='..AI(al)
-or ai.limited and''
-if am and ai.live and CL(aj)and not ai.newer then
-AL(u,ai.id,aj.group or'')
-u[#u+1]=am
+local ae=JQ(q,ac)
+for ai,aj in ipairs(ac)do
+local ak=aj.task
+if aj.expected>0 then
+AL(t,aj.id,aj.ghosts)
+AL(t,aj.waits,aj.witness)
+elseif ab and not aj.newer then
+for ao,ap in ipairs(ab[aj.id])do
+AL(ad,ap)
+HT(q,aj.live and'two_places'or'payload_missing',aj.id)
 end
 end
-return ad or IG(q,ac)
+AL(v,not aj.newer and JJ(aj)and aj.id or nil)
+local al,am=CH(tonumber(aj.fair or 0))
+local an=aj.working and'1'
+or aj.fair and AI(al)..'='..AI(am)
+or aj.limited and''
+if an and aj.live and CL(ak)and not aj.newer then
+AL(u,aj.id,ak.group or'')
+u[#u+1]=an
 end
-local z={tasks=x,pending=v}
-local aa,ab,ac=(z[m]or w)()
-local ad
+end
+return ae or IG(q,ad)
+end
+local aa={tasks=y,pending=w}
+local ab,ac,ad=(aa[m]or x)()
+local ae
 if m=='worker-leases'then
-${$IS}IS(q,ab)
-ad=IE(q)
+${$IS}IS(q,ac)
+ae=IE(q)
 elseif m=='fair-by-group'then
-${$IR}${$IR_}IR(q,ab)
+${$IR}${$IR_}IR(q,ac)
 if q.newer then
-ad={'newer_schema'}
+ae={'newer_schema'}
 else
-ad=IE(q)
+ae=IE(q)
 end
 elseif m=='workers'then
-${$JZ}${$IT}IT(q,ab)
-ad=IE(q)
+${$KB}${$IT}IT(q,ac)
+ae=IE(q)
 else
-ad=y(ab,ac)
+ae=z(ac,ad)
 end
-local ae=
-{'ok',aa,#ab,q.bytes,q.ghosts,q.report,t,r,s}
-AL(ae,u,q.dead_letters)
-return ad or ae
+local af=
+{'ok',ab,#ac,q.bytes,q.ghosts,q.report,t,r,s}
+AL(af,u,q.dead_letters)
+af[#af+1]=v
+return ae or af
 `;
   },
-  sha1: "eb08e8c498796c6131e56f41bb08c193628c2d67",
-  keyLockingSha1: "4c730b598b8ecaced6e3e7d9036359214a741439",
+  sha1: "baead7255db302aca11e1db297767d78544c4b18",
+  keyLockingSha1: "ccd3a0c51af6b0e900a4a488d9c5e35d6e19aa06",
 };

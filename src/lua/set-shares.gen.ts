@@ -13,15 +13,15 @@ import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $DI } from "./parts/format-named.gen.ts";
 import { $DK, $DL } from "./parts/shares.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $DP } from "./parts/format-settings.gen.ts";
 import { $DT } from "./parts/convert-counts.gen.ts";
 import { $DW } from "./parts/remaining.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $JU } from "./parts/record-wake.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $JW } from "./parts/record-wake.gen.ts";
 
 export const setShares: Script = {
   name: "setShares",
@@ -80,13 +80,13 @@ ${$DW}local t=redis.call('LLEN',a)
 +redis.call('ZCARD',b)
 +redis.call('ZCARD',c)
 local u=p.max_working~=o.max_working or p.rate~=o.rate
-${$AM}${$AT}${$AV}${$JP}${$JQ}${$JS}${$DI}${$DP}${$JR}${$JU}local v=k~=''
+${$AM}${$AT}${$AV}${$JR}${$JS}${$JU}${$DI}${$DP}${$JT}${$JW}local v=k~=''
 and u
 and t>0
-and JU(e,{l[5],DP(p)},m,k)
+and JW(e,{l[5],DP(p)},m,k)
 return{'ok',t,redis.call('ZCARD',d),s,v and 1 or 0}
 `;
   },
-  sha1: "53b25b90409181fc013bae365459727a40b2015d",
-  keyLockingSha1: "c2abd62cb94bc3480dc6f1cfc03c1a1c8353c429",
+  sha1: "49c5c3f219131152ac6db239635cfe7c4ae1daab",
+  keyLockingSha1: "9f870b67d2c26ef658423bb38deca9aee186b1e7",
 };

@@ -20,7 +20,7 @@ import { $DI } from "./parts/format-named.gen.ts";
 import { $DN } from "./parts/newer-settings.gen.ts";
 import { $DP } from "./parts/format-settings.gen.ts";
 import { $DQ } from "./parts/current-settings.gen.ts";
-import { $KG } from "./parts/lines.gen.ts";
+import { $KI } from "./parts/lines.gen.ts";
 import { $DP_ } from "./parts/format-settings-later.gen.ts";
 import { $GB_ } from "./parts/newer-later.gen.ts";
 
@@ -39,12 +39,12 @@ ${$DH}${$AI}${$AL}${$DJ}${$DM}${$FK}${$FL}${$AM}${$AJ}${$AK}${$DI}${$DP}${$DQ}${
 return AK(b)
 end)
 ${$CM}${$CN}${$CO}local g=CO(c,c~=''and e[2]or'',f)
-${$DA}${$CF}${$CI}${$CH}${$KG}local h=KG.parse_line(e[3]or nil)
+${$DA}${$CF}${$CI}${$CH}${$KI}local h=KI.parse_line(e[3]or nil)
 local i={'ok',f,g.ready,g.working,g.limited,h.waiting}
 AL(i,h.stopped and h.head or'')
 return i
 `;
   },
-  sha1: "c04c18df0ab0f1e702b39bcb1b4072217d486d0a",
-  keyLockingSha1: "6ab9c482680c19dbff6662ff7568c6664e675fa7",
+  sha1: "6769dbc133847bb76e52b39296e963cb351b8ef5",
+  keyLockingSha1: "d6dc5ffe9a86f001e3d32a76a1ac4f380e441c75",
 };

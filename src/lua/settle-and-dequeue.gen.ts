@@ -23,10 +23,11 @@ import { $GN, $GP } from "./parts/letters.gen.ts";
 import { $GO } from "./parts/join-record.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -60,22 +61,22 @@ import { $HG } from "./parts/worker-lease.gen.ts";
 import { $FZ } from "./parts/first-line.gen.ts";
 import { $GA } from "./parts/read-first-lines.gen.ts";
 import { $BP } from "./parts/upcoming.gen.ts";
-import { $BR, $BW, $BO, $KE, $BT, $BV, $BX, $HN } from "./parts/look-ahead.gen.ts";
-import { $JW } from "./parts/forgotten-after.gen.ts";
-import { $JZ } from "./parts/leases-of.gen.ts";
-import { $KA, $KC, $KD } from "./parts/unregister-workers.gen.ts";
+import { $BR, $BW, $BO, $KG, $BT, $BV, $BX, $HN } from "./parts/look-ahead.gen.ts";
+import { $JY } from "./parts/forgotten-after.gen.ts";
+import { $KB } from "./parts/leases-of.gen.ts";
+import { $KC, $KE, $KF } from "./parts/unregister-workers.gen.ts";
 import { $CB, $FV, $GW, $HF, $HH } from "./parts/note-detail.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $HJ } from "./parts/wait-again.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $HM } from "./parts/revoke.gen.ts";
-import { $JX } from "./parts/lost-for.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
-import { $JY } from "./parts/note-worker.gen.ts";
+import { $JZ } from "./parts/lost-for.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
+import { $KA } from "./parts/note-worker.gen.ts";
 import { $EY } from "./parts/plain.gen.ts";
 import { $EZ } from "./parts/try-store.gen.ts";
-import { $JT } from "./parts/asleep-text.gen.ts";
+import { $JV } from "./parts/asleep-text.gen.ts";
 import { $GL } from "./parts/working-record.gen.ts";
 import { $GX } from "./parts/settlement.gen.ts";
 import { $FB, $FC, $GY, $GZ } from "./parts/complete-plainly.gen.ts";
@@ -133,7 +134,7 @@ end
 local ao={ak}
 af=al
 if af and#ac<y then
-${$JP}local ap,aq,ar,as=JP(ak[EL])
+${$JR}local ap,aq,ar,as=JR(ak[EL])
 ai=0
 if t==''or ah<as or ah>=as+tonumber(t)then
 ${$AR}${$AS}${$BP}${$BR}${$BS}af,ae=BS(e,f,ag)
@@ -141,7 +142,7 @@ if af then
 ai=ae.next_due
 end
 if af and t~=''then
-${$JQ}ak[EL]=JQ(ap,aq,ar,ah)
+${$JS}ak[EL]=JS(ap,aq,ar,ah)
 if aq==0 then
 ${$AL}AL(am,'~wake',ak[EL])
 end
@@ -149,7 +150,7 @@ end
 end
 end
 if af then
-${$AL}${$GO}${$JP}${$JQ}${$JS}${$EZ}${$JT}${$FA}ad=
+${$AL}${$GO}${$JR}${$JS}${$JU}${$EZ}${$JV}${$FA}ad=
 FA(e,g,ac,ao,z,o,p,n,q,ag,ai,am)
 end
 if ad then
@@ -198,10 +199,10 @@ AO('RPUSH',a,AP(ac or{},1))
 return ab
 end
 end
-${$DH}${$GC}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$DC}${$CH}${$DD}${$AE}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AK}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AV}${$AX}${$AY}${$EQ}${$GI}${$AZ}${$BA}${$BB}${$EN}${$BC}${$CO}${$CR}${$CT}${$EL}${$EU}${$BD}${$BE}${$BF}${$FY}${$GQ}${$GR}${$HG}${$BG}${$BH}${$CC}${$CD}${$FS}${$BI}${$BL}${$BM}${$FJ}${$FN}${$FU}${$FZ}${$GA}${$BU}${$DE}${$DF}${$DG}${$DU}${$DV}${$EM}${$EO}${$EP}${$ER}${$BP}${$BR}${$BW}${$BO}${$JW}${$JZ}${$KA}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$JX}${$KC}${$KD}${$KE}${$BT}${$BV}${$BX}${$HN}${$EV}${$ES}${$ET}${$EW}${$EX}${$JP}${$JQ}${$JS}${$JY}${$BN}ad=BN(ag,ah,ac,ae)
+${$DH}${$GC}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$DC}${$CH}${$DD}${$AE}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AK}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AV}${$AX}${$AY}${$EQ}${$GI}${$AZ}${$BA}${$BB}${$EN}${$BC}${$CO}${$CR}${$CT}${$EL}${$EU}${$BD}${$BE}${$BF}${$FY}${$GQ}${$GR}${$HG}${$BG}${$BH}${$CC}${$CD}${$FS}${$BI}${$BL}${$BM}${$FJ}${$FN}${$FU}${$FZ}${$GA}${$BU}${$DE}${$DF}${$DG}${$DU}${$DV}${$EM}${$EO}${$EP}${$ER}${$BP}${$BR}${$BW}${$BO}${$JY}${$KB}${$KC}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$JZ}${$KE}${$KF}${$KG}${$BT}${$BV}${$BX}${$HN}${$EV}${$ES}${$ET}${$EW}${$EX}${$JR}${$JS}${$JU}${$KA}${$BN}ad=BN(ag,ah,ac,ae)
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "3b133ece4c38b565b8dc5cbef9e69b1ad2c7651d",
-  keyLockingSha1: "07586d33356a4e758acc78c0c11329186e33e641",
+  sha1: "9a7f567b6062499485d02c45274da74b6f1772f1",
+  keyLockingSha1: "8d1fa77f23050d53b6f3a2769adc010fa4e50052",
 };

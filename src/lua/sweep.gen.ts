@@ -25,10 +25,11 @@ import { $GS } from "./parts/bare-record.gen.ts";
 import { $GT } from "./parts/forget-task.gen.ts";
 import { $CF } from "./parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "./parts/score-at.gen.ts";
-import { $CE, $CL } from "./parts/share.gen.ts";
+import { $CE } from "./parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/limited-group.gen.ts";
 import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
 import { $Y } from "./parts/make-ready.gen.ts";
@@ -54,21 +55,21 @@ import { $CR } from "./parts/parse-clock.gen.ts";
 import { $FY, $GQ, $GR, $CC, $HK } from "./parts/history.gen.ts";
 import { $HG } from "./parts/worker-lease.gen.ts";
 import { $BP } from "./parts/upcoming.gen.ts";
-import { $BR, $BW, $BO, $KE, $BT, $BV, $BX, $HN } from "./parts/look-ahead.gen.ts";
-import { $JW } from "./parts/forgotten-after.gen.ts";
-import { $JZ } from "./parts/leases-of.gen.ts";
-import { $KA, $KC, $KD } from "./parts/unregister-workers.gen.ts";
+import { $BR, $BW, $BO, $KG, $BT, $BV, $BX, $HN } from "./parts/look-ahead.gen.ts";
+import { $JY } from "./parts/forgotten-after.gen.ts";
+import { $KB } from "./parts/leases-of.gen.ts";
+import { $KC, $KE, $KF } from "./parts/unregister-workers.gen.ts";
 import { $CB, $FV, $GW, $HF, $HH } from "./parts/note-detail.gen.ts";
 import { $HI } from "./parts/score-when-due.gen.ts";
 import { $HJ } from "./parts/wait-again.gen.ts";
 import { $FW } from "./parts/default-result-ttl.gen.ts";
 import { $FX } from "./parts/default-dead-ttl.gen.ts";
 import { $HM } from "./parts/revoke.gen.ts";
-import { $JX } from "./parts/lost-for.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JZ } from "./parts/lost-for.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 import { $GV } from "./parts/has-ended.gen.ts";
-import { $JR } from "./parts/nobody-awake.gen.ts";
-import { $JU } from "./parts/record-wake.gen.ts";
+import { $JT } from "./parts/nobody-awake.gen.ts";
+import { $JW } from "./parts/record-wake.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
@@ -163,7 +164,7 @@ end
 end
 local af,ag,ah,ai=0,0,0,false
 if not x or x.due then
-${$DH}${$DA}${$GD}${$GH}${$GM}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$BW}${$BO}${$JW}${$JZ}${$KA}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$JX}${$KC}${$KD}${$KE}${$BT}${$BV}${$BX}af,ag,ah,ai=BX(s,u,BW(s,u,t),1,w)
+${$DH}${$DA}${$GD}${$GH}${$GM}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$BW}${$BO}${$JY}${$KB}${$KC}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$JZ}${$KE}${$KF}${$KG}${$BT}${$BV}${$BX}af,ag,ah,ai=BX(s,u,BW(s,u,t),1,w)
 end
 z=z or ai or ae or af==t
 ab,ac=ab+ag,ac+ah
@@ -179,11 +180,11 @@ if am then
 aj=am
 end
 end
-${$DH}${$DJ}${$DM}${$AT}${$AV}${$JP}${$JQ}${$JS}${$JR}${$JU}local function ak()
+${$DH}${$DJ}${$DM}${$AT}${$AV}${$JR}${$JS}${$JU}${$JT}${$JW}local function ak()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return JU(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
+return JW(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
 end
 w[2],w[3],w[4],w[5]=af,ab,ac,y
 w[6],w[7],w[8]=z and 1 or 0,ad+aa,ak()and 1 or 0
@@ -191,6 +192,6 @@ w[9]=aj
 return w
 `;
   },
-  sha1: "34f66af2fe3868e512a8026bc7f61d3608e4d4ba",
-  keyLockingSha1: "eeb25d88695159af4530b251603a464b8caa55de",
+  sha1: "0175c2b2884169cd977694e078a67a6fc8cc40d9",
+  keyLockingSha1: "0e3e41d65f524a6e0d2660b9d9c3c811caa92f79",
 };

@@ -6,7 +6,7 @@ import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
-import { $JP, $JQ, $JS } from "./parts/parse-wake.gen.ts";
+import { $JR, $JS, $JU } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -16,14 +16,14 @@ local b=ARGV[1]
 local c=ARGV[2]
 ${$AI}${$AJ}${$AK}local d=AK(b)
 local e=redis.call('HGET',a,'~wake')
-${$JP}local f,g,h=JP(e)
+${$JR}local f,g,h=JR(e)
 if d>=f and d<f+tonumber(c)then
 return{'ok',0}
 end
-${$AT}${$AV}${$JQ}${$JS}local i=AV(a,{'~wake',JS(d,math.max(tonumber(c),h),e)})
+${$AT}${$AV}${$JS}${$JU}local i=AV(a,{'~wake',JU(d,math.max(tonumber(c),h),e)})
 return{'ok',i and 0 or 1}
 `;
   },
-  sha1: "9f7b9eb1e600eb02a036fccd8372f9aaba4610e3",
-  keyLockingSha1: "3c010af3c452fce0c48a4fb3ea7b32eb97920441",
+  sha1: "8d95c5c3f7365381240594a7b61be118bfb1e4d9",
+  keyLockingSha1: "1c25c79e0dcc7d10609d92c1a441783c094c942b",
 };

@@ -388,12 +388,12 @@ export class Operator {
    * Deletes the queue: tasks, dead letters, results, settings, schedules, and its entry in the registry. An
    * enqueue creates it again; producers of other instances may take a minute to register it. Two requests.
    *
-   * It is refused while tasks are working, or are of flows that have not ended: what waits for these would wait for ever.
-   * Cancel the flows first.
+   * It is refused while tasks are working, or flows that have not ended need the queue: cancel these first.
    *
    * Of a queue with partitions all are deleted in one request, after another one has checked that no task is
    * working. If a task is dequeued in between, its partition stays. The queue keeps its partitions.
-   * @param options.force deletes the queue even then; the holders of tasks get `lease_lost`.
+   * @param options.force deletes the queue even then; the holders of tasks get `lease_lost`. With the next sweep what
+   *   waits for deleted tasks of flows is rejected, and what waits in other queues for a flow that began here is cancelled.
    *   @default false
    * @throws {SluiceError}
    */

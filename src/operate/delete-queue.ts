@@ -9,10 +9,18 @@ import { unregisterScript } from "../kernel/scripts/unregister-scripts.ts";
 import { tokenOf } from "../kernel/call-token.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
 
-/** `still_working`: nothing was deleted, because `working` tasks are leased, or are of flows that have not ended. */
+/**
+ * `still_working`: nothing was deleted, because `working` tasks are leased; or because flows that have not ended have
+ * `ofFlows` tasks and inner flows here, those that work included, or are here as a whole.
+ */
 export type QueueDeleted =
   | { readonly ok: true }
-  | { readonly ok: false; readonly code: "still_working"; readonly working: number };
+  | {
+      readonly ok: false;
+      readonly code: "still_working";
+      readonly working: number;
+      readonly ofFlows?: number | undefined;
+    };
 
 /** Deletes the queue: see `Operator.deleteQueue`. */
 export async function deleteQueue(
@@ -26,8 +34,8 @@ export async function deleteQueue(
   const force = trueOrFalse(options.force ?? false, "force") ? "1" : "";
   return store.over(async () => {
     const all = await store.shards({ ...options, fresh: true });
-    const found = all.length > 1 && force === "" ? await countWorking(queue, all, token, options) : 0;
-    if (found > 0) return { ok: false, code: "still_working", working: found };
+    const found = all.length > 1 && force === "" ? await countWorking(queue, all, token, options) : NONE;
+    if (found.working + found.ofFlows > 0) return refused(found);
     const callOf = (shard: Shard) => shard.call(deleteQueueScript, { token, force });
     const changed = await changeAll(store, callOf, options);
     const gone = changed.filter(({ reply }) => reply.deletedAt !== undefined);
@@ -39,23 +47,31 @@ export async function deleteQueue(
     }
     for (const { shard } of gone) forgetNote(transport, shard.keys);
     const working = changed.reduce((sum, { reply }) => sum + (reply.working ?? 0), 0);
-    return working > 0 ? { ok: false, code: "still_working", working } : { ok: true };
+    const ofFlows = changed.reduce((sum, { reply }) => sum + (reply.nodes ?? 0), 0);
+    return working + ofFlows > 0 ? refused({ working, ofFlows }) : { ok: true };
   }, options);
 }
 
-/** How many tasks are working, or of flows that have not ended; 0 if an earlier copy of the call has deleted the queue. */
+const NONE = { working: 0, ofFlows: 0 };
+
+const refused = ({ working, ofFlows }: typeof NONE): QueueDeleted => {
+  return { ok: false, code: "still_working", working, ...(ofFlows > 0 && { ofFlows }) };
+};
+
+/** How many tasks are working, and how many nodes are of flows; none if an earlier copy of the call has deleted the queue. */
 async function countWorking(
   { store }: OperatedQueue,
   shards: readonly Shard[],
   token: string,
   options: RequestOptions,
-): Promise<number> {
+): Promise<typeof NONE> {
   const calls = commandCall(["GET", store.shard(0).keys.operatorCalls], (reply) => String(reply ?? ""));
   const counts = shards.flatMap(({ keys }) => [
     commandCall(["ZCARD", keys.working], Number),
     commandCall(["HGET", keys.tasks, "~nodes"], Number),
   ]);
-  const [made, ...working] = await exchange(store.queue.transport, [calls, ...counts], options);
-  if (made().includes(` ${token}=ok`)) return 0;
-  return working.reduce((sum, count) => sum + count(), 0);
+  const [made, ...found] = await exchange(store.queue.transport, [calls, ...counts], options);
+  if (made().includes(` ${token}=ok`)) return NONE;
+  const sumOf = (place: number) => found.reduce((sum, count, i) => sum + (i % 2 === place ? count() : 0), 0);
+  return { working: sumOf(0), ofFlows: sumOf(1) };
 }

@@ -167,6 +167,6 @@ export const deleteQueueScript = {
     const reader = new ReplyReader("deleteQueue", reply);
     return reader.status("ok", "working") === "ok"
       ? { deletedAt: reader.integer() }
-      : { working: reader.integer() };
+      : { working: reader.integer(), nodes: reader.integer() };
   },
 } as const satisfies Binding;

@@ -208,7 +208,7 @@ describe.each(targets)("delete over %s", (target) => {
   const run = (answer: string, ...args: string[]) => runOn("emails", answer, ...args);
   const runOn = (name: string, answer: string, ...args: string[]) =>
     rig.to(target).run(["delete", name, ...args], { terminal: true, answer });
-  const empty = { pending: 0, delayed: 0, working: 0, rejected: 0 };
+  const empty = { pending: 0, delayed: 0, blocked: 0, working: 0, rejected: 0 };
 
   test("shows what it would delete, asks, and deletes all of the queue", async () => {
     await rig.die("dead");

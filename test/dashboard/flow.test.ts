@@ -64,6 +64,43 @@ const marksOf = (page: Page) =>
       ),
     );
 
+/** With what the forms of these nodes are painted, as the browser computes it. */
+const paintsOf = (page: Page, refs: readonly string[]) =>
+  Promise.all(
+    refs.map((ref) =>
+      page.locator(`[data-ref='${ref}'] .mark`).evaluate((mark) => {
+        const { stroke, fill } = getComputedStyle(mark);
+        return `${stroke} ${fill}`;
+      }),
+    ),
+  );
+
+/**
+ * Runs in the page before its own script: between two slices of the layout, the page waits until `goOn` is called. On
+ * each machine a slice is one step, because the clock of the page moves on by its length with each look at it.
+ */
+function stopBetweenSlices(): void {
+  const { setTimeout: start } = globalThis;
+  const now = performance.now.bind(performance);
+  let moved = 0;
+  performance.now = () => now() + (moved += 10);
+  const slices: (() => void)[] = [];
+  let isHeld = true;
+  Object.assign(globalThis, {
+    slices,
+    setTimeout(run: () => void, ms?: number) {
+      // Those of the layout alone resolve a promise after no time.
+      const isSlice = ms === undefined && String(run).includes("native code");
+      if (isSlice) slices.push(run);
+      return isSlice && isHeld ? 0 : start(run, ms);
+    },
+    goOn() {
+      isHeld = false;
+      for (const run of slices) start(run);
+    },
+  });
+}
+
 test.each(Object.entries(looks))("a flow is drawn with the states of its tasks, in %s", async (_, look) => {
   const { id } = await addNight();
   const visit = await rig.visit(look);
@@ -86,6 +123,8 @@ test.each(Object.entries(looks))("a flow is drawn with the states of its tasks, 
   // Each state has a form of its own.
   const { fetch, audit, rows, ready, later, mail } = await marksOf(page);
   expect(new Set([fetch, audit, rows, ready, later, mail]).size).toBe(6);
+  // And a colour, or a fill.
+  expect(new Set(await paintsOf(page, ["fetch", "audit", "rows", "ready", "later", "mail"])).size).toBe(6);
   const edges = await page
     .locator(".edge")
     .evaluateAll((all) => all.map((edge) => edge.getAttribute("class")));
@@ -163,7 +202,31 @@ test("a viewer who may only look cannot change a flow", async () => {
   expect(await visit.page.getByRole("button", { name: /^(Cancel|Redrive)/ }).count()).toBe(0);
 });
 
-test("a flow of a thousand tasks is drawn, and one of more than two thousand is a list", async () => {
+test("blocked tasks are counted in the lists, have a tab, and are purged", async () => {
+  const { queue } = await addNight();
+  const { blocked } = await queue.counts();
+  const { page, go } = await rig.visit({ at: "queues" });
+  await page.getByRole("columnheader", { name: "Blocked" }).waitFor();
+  const column = await page.getByRole("columnheader").allTextContents();
+  const row = page.getByRole("row", { name: queue.name });
+  const cell = row.getByRole("cell").nth(column.indexOf("Blocked"));
+  expect(await cell.textContent()).toBe(String(blocked));
+  await go(`queues/${queue.name}`);
+  const tile = page.locator(".tile").filter({ hasText: /^blocked/ });
+  expect(await tile.locator("dd").textContent()).toBe(String(blocked));
+  await page.getByRole("link", { name: /^blocked/ }).click();
+  await page.getByRole("columnheader", { name: "Flow" }).waitFor();
+  await expect.poll(() => page.getByRole("row").count()).toBe(1 + blocked);
+  await expectAccessible(page, "blocked tasks");
+  await press(page, "Purge all…");
+  const dialog = page.getByRole("dialog", { name: `Purge blocked tasks of ${queue.name}?` });
+  await dialog.getByText("All blocked tasks of the queue.").waitFor();
+  await press(page, "Purge");
+  await page.getByText(new RegExp(`^${blocked} tasks? of ${queue.name} purged\\.$`)).waitFor();
+  expect(await queue.counts()).toMatchObject({ blocked: 0 });
+});
+
+test("a flow of a thousand tasks is drawn in slices, between which the page answers, and one of more than two thousand is a list", async () => {
   const { queue: queueOf } = queues();
   const queue = queueOf(rig.name("many"));
   // Each but the first ones waits for two before it.
@@ -180,8 +243,16 @@ test("a flow of a thousand tasks is drawn, and one of more than two thousand is 
   );
   const visit = await rig.visit();
   const { page } = visit;
+  await page.addInitScript(stopBetweenSlices);
   await open(visit, id);
+  await page.getByText("Drawing the graph…").waitFor();
+  await press(page, "Cancel…");
+  await page.getByRole("dialog").getByText("asked to stop").waitFor();
+  await press(page, "Back");
+  expect(await page.locator("[data-ref]").count()).toBe(0);
+  await page.evaluate("goOn()");
   await expect.poll(() => page.locator("[data-ref]").count()).toBe(1_000);
+  expect(await page.evaluate("slices.length")).toBe(16);
   await page.locator("[data-ref][tabindex='0']").focus();
   await page.keyboard.press("End");
   expect(await focused(page)).toBe("t999");
@@ -203,6 +274,7 @@ test("a flow of a thousand tasks is drawn, and one of more than two thousand is 
     await route.fulfill({ json: { ...report, nodes: [...report.nodes, ...more] } });
   });
   await page.reload();
+  await page.evaluate("goOn()");
   await page.getByText("A flow is drawn if it has up to 2,000 tasks.").waitFor();
   await press(page, "Next");
   await page.getByRole("link", { name: "t50", exact: true }).waitFor();

@@ -3,6 +3,7 @@ import { type KeyOptions, withDebounce } from "../../src/features/debounce/index
 import { batch, flow } from "../../src/features/flows/index.ts";
 import { linked } from "../../src/features/linked/index.ts";
 import { applyQueues, defineQueue, type EnqueueOptions, type NewTask, Producer } from "../../src/index.ts";
+import { testQueue } from "../../src/testing/index.ts";
 import { useRig } from "../support/rig.ts";
 import { useDeployments } from "./deployments.ts";
 
@@ -45,8 +46,9 @@ describe.each(refused)("a task %s is refused", (_, options, message) => {
     expect(details).toEqual([`${message}.`, `tasks[1].${message}.`]);
   });
 
-  test("by its own methods", async () => {
+  test("by its own methods, and by the test double", async () => {
     const own = defineQueue("emails", { order: "strict", transport: () => linked(rig.transport) });
+    await expect(testQueue(ledger).enqueue(1, options)).rejects.toThrow(message);
     await expect(own.enqueue(1, options)).rejects.toThrow(message);
     await expect(own.enqueueMany(tasks)).rejects.toThrow(`tasks[1].${message}`);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defineQueue } from "../../src/index.ts";
+import { defineQueue, NonRetryableError } from "../../src/index.ts";
 import { flow } from "../../src/http/flows/index.ts";
 import { sluice } from "../../serverless/vercel.ts";
 import { sluice as cloudflare } from "../../serverless/cloudflare.ts";
@@ -66,6 +66,29 @@ test("in a deployment the end of a task wakes the consumer of the task that wait
   mailed.length = 0;
   expect((await test.fetch("/")).status).toBe(200);
   expect(mailed).toEqual([{ fetch: { state: "completed", result: 1 } }]);
+});
+
+test("onDeadLetter gets the task that failed, and none of those that fell with it", async () => {
+  const letters: unknown[] = [];
+  const test = testDeployment(
+    sluice({
+      consumers: [
+        fetches.consumer(() => {
+          throw new NonRetryableError("no such file");
+        }),
+        mails.consumer(() => {}),
+      ],
+      onDeadLetter: ({ id, reason }) => letters.push([id, reason]),
+    }),
+  );
+  const [first, second] = chain;
+  const { tasks } = await flow(
+    { ...first, queue: test.queue(fetches) },
+    { ...second, queue: test.queue(mails) },
+  );
+  await test.runToEnd();
+  expect(letters).toEqual([[tasks.fetch, "rejected"]]);
+  expect(await test.deadLetters(mails)).toMatchObject([{ reason: "dependency_failed" }]);
 });
 
 test("a deployment without the part says how to turn it on", async () => {

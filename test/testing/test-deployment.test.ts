@@ -137,7 +137,7 @@ describe("a deployment in a test", () => {
       signUp: (to: string) => queue(emails).enqueue({ to }),
       remind: (to: string) => schedules(emails).put("remind", { every: "1h", payload: { to } }),
     });
-    const app = testDeployment(options, { env });
+    const app = testDeployment(options, { env, now: Date.parse("2026-11-24T12:00Z") });
     const { signUp, remind } = routes(app.tools());
     await signUp("ada");
     await remind("bob");

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { CANCEL_NOTICED } from "../../operate/requested-cancel.ts";
 import { taskId } from "../../kernel/options/validation.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
+import { printResults } from "../output/results.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 export function cancelCommand(running: Running): Command {
@@ -31,18 +32,7 @@ export function cancelCommand(running: Running): Command {
           });
         }
       } finally {
-        out.rows(
-          results,
-          [
-            { title: "ID", copied: true, of: ({ id }) => id },
-            {
-              title: "RESULT",
-              of: ({ result }) => result,
-              color: (cell, { ok }) => (ok ? cell : out.colors.red(cell)),
-            },
-          ],
-          "",
-        );
+        printResults(out, results, "ID", ({ id }) => id);
         if (results.some(({ result }) => result === REQUESTED))
           out.note(
             `Cancel requested: ${CANCEL_NOTICED}. If the consumer is dead, the task ends when its lease expires.`,

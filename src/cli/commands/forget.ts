@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { taskId } from "../../kernel/options/validation.ts";
+import { printResults } from "../output/results.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
@@ -28,18 +29,7 @@ export function forgetCommand(running: Running): Command {
           results.push({ key, ok: known, result: known ? "forgotten" : "not_found" });
         }
       } finally {
-        out.rows(
-          results,
-          [
-            { title: "KEY", copied: true, of: ({ key }) => key },
-            {
-              title: "RESULT",
-              of: ({ result }) => result,
-              color: (cell, { ok }) => (ok ? cell : out.colors.red(cell)),
-            },
-          ],
-          "",
-        );
+        printResults(out, results, "KEY", ({ key }) => key);
       }
     },
   );

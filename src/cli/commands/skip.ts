@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { StoppedGroups } from "../../features/order/index.ts";
 import { taskId } from "../../kernel/options/validation.ts";
 import { Refusal, UsageError } from "../exit.ts";
+import { printResults } from "../output/results.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
@@ -38,18 +39,7 @@ export function skipCommand(running: Running): Command {
           results.push({ id, ok: refused === null, result: refused ?? "skipped" });
         }
       } finally {
-        out.rows(
-          results,
-          [
-            { title: "ID", copied: true, of: ({ id }) => id },
-            {
-              title: "RESULT",
-              of: ({ result }) => result,
-              color: (cell, { ok }) => (ok ? cell : out.colors.red(cell)),
-            },
-          ],
-          "",
-        );
+        printResults(out, results, "ID", ({ id }) => id);
       }
     },
   );

@@ -1,39 +1,47 @@
 /** What a deep sweep does for flows: no task waits for what has ended, or is lost. */
-import { commandCall, run, runAll } from "../../kernel/call.ts";
-import {
-  type FlowLayout,
-  type LayoutEdge,
-  type LayoutNode,
-  readLayout,
-} from "../../kernel/linked/flow-layout.ts";
-import { flowOf, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
-import { cancelNodesScript, type NodeStatus, notifyScript } from "../../kernel/linked/link-scripts.ts";
-import { emptyOutbox, type Link, shardNamed } from "../../kernel/linked/outbox.ts";
+import { commandCall, exchange, run } from "../../kernel/call.ts";
+import { dividedSince } from "../../kernel/linked/divided-since.ts";
+import { flowOf, layoutField } from "../../kernel/linked/flow-names.ts";
+import { noteNodes, noteOf } from "../../kernel/linked/node-notes.ts";
+import { shardNamed } from "../../kernel/linked/outbox.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import { groupedBy, slicesOf } from "../../kernel/slices.ts";
+import { slicesOf } from "../../kernel/slices.ts";
 import type { PlainCommand, SendOptions } from "../../kernel/transport.ts";
 import type { DeepSweepPart, Findings } from "../../sweep/deep-part.ts";
-import { ADDED_ROOT } from "./front-of.ts";
-import { readStates } from "./report-flow.ts";
+import { endHomeless } from "./homeless-nodes.ts";
+import { repairFlow } from "./repair-flow.ts";
 
-/** Scores of blocked nodes in `delayed`, and of the outbox in `expiry`. */
-const BLOCKED = "4503599627370495";
+/** The score of the outbox in `expiry`. */
+const OUTBOX = "4503599627370495";
 
-/** The next score in `delayed`, that of joins and gates. */
-const AFTER = "4503599627370496";
-
-/** How many entries one command or call handles. */
+/** How many fields one command removes. */
 const PAGE = 160;
 
 /** Repairs the flows that have their home in a partition, and finds nodes there whose flow is not known. */
 export const flowsRepair: DeepSweepPart = {
-  async repair(shard, checked, findings, options) {
+  async repair(found, checked, findings, options) {
     if (checked?.hasFlows === false) return;
-    const { tasks } = shard.keys;
-    if (!(Number(await send(shard, ["HGET", tasks, "~nodes"], options)) > 0)) return;
-    const own = await flowsOf(shard, options);
-    for (const flow of own) await repairFlow(shard, flow, findings, options);
-    await repairHomeless(shard, own, findings, options);
+    // Flows name queues as they were before they were divided.
+    const transport = dividedSince(found.queue.transport, () => true);
+    const shard = shardNamed({ ...found.queue, transport }, found.name);
+    const { flows, pieces, parts } = await fieldsOf(shard, options);
+    await putOut(shard, pieces, flows, findings, options);
+    const lost: string[] = [];
+    for (const flow of flows) if (!(await repairFlow(shard, flow, findings, options))) lost.push(flow);
+    for (const flow of lost) flows.delete(flow);
+    const isLost = (flow: string) => !flows.has(flow);
+    const fields = [
+      ...lost.map(layoutField),
+      ...parts.filter((field) => isLost(field.slice("~F:".length, field.indexOf(" ")))),
+      ...(await putOutOf(shard, pieces, isLost, options)),
+    ];
+    for (const field of fields) findings.found("control_broken", field);
+    for (const slice of slicesOf(fields, PAGE)) {
+      await send(shard, ["HDEL", shard.keys.tasks, ...slice], options);
+      await send(shard, ["ZREM", shard.keys.expiry, ...slice], options);
+    }
+    await endHomeless(shard, flows, findings, options);
+    await note(shard, findings, options);
   },
 };
 
@@ -44,130 +52,82 @@ const send = (shard: Shard, command: PlainCommand, options: SendOptions) =>
     options,
   );
 
-/** The flows that have their home in a partition. */
-async function flowsOf(shard: Shard, options: SendOptions): Promise<Set<string>> {
+/** The flows that have their home in a partition; pieces that it keeps; and the fields that have parts of layouts. */
+async function fieldsOf(shard: Shard, options: SendOptions) {
   const flows = new Set<string>();
+  const [pieces, parts] = [new Set<string>(), new Set<string>()];
   let cursor = "0";
   do {
-    const command = ["HSCAN", shard.keys.tasks, cursor, "MATCH", "~F:*", "COUNT", "1000"] as const;
-    const [next, fields] = (await send(shard, command, options)) as [string, string[]];
-    for (const field of fields) if (/^~F:[^ ]+@[^ ]+$/.test(field)) flows.add(field.slice("~F:".length));
+    const command = ["HSCAN", shard.keys.tasks, cursor, "MATCH", "~[Fx]:*", "COUNT", "1000"] as const;
+    const [next, found] = (await send(shard, command, options)) as [string, string[]];
+    for (const [i, field] of found.entries()) {
+      if (i % 2 === 1) continue;
+      if (field.startsWith("~x:")) pieces.add(field);
+      else if (field.includes(" ")) parts.add(field);
+      else flows.add(field.slice("~F:".length));
+    }
     cursor = next;
   } while (cursor !== "0");
-  return flows;
+  return { flows, pieces: [...pieces], parts: [...parts] };
 }
 
-async function repairFlow(
-  home: Shard,
-  flow: string,
+/** Puts pieces into the outbox that are in it no more. Those of nodes that were never recorded are removed. */
+async function putOut(
+  shard: Shard,
+  pieces: readonly string[],
+  flows: ReadonlySet<string>,
   findings: Findings,
   options: SendOptions,
 ): Promise<void> {
-  const link: Link = home.queue;
-  const layout = await readLayout(home, flow, options);
-  if (!layout) return;
-  // What is under way is no fault.
-  const shards = new Set([home.name, ...layout.nodes.map(({ shard }) => shard)]);
-  for (const name of shards) await emptyOutbox(link, name, options);
-  const nodes = [{ id: rootOf(flow), shard: home.name }, ...layout.nodes];
-  const states = await readStates(link, nodes, options);
-  findings.checked(layout.nodes.length);
-  if (states.get(rootOf(flow))?.state !== "blocked") return;
-  await failLost(link, layout, states, findings, options);
-  await notifyAgain(link, home.name, layout, states, findings, options);
+  const { expiry, tasks } = shard.keys;
+  for (const slice of slicesOf(pieces, PAGE)) {
+    const scores = (await send(shard, ["ZMSCORE", expiry, ...slice], options)) as (string | null)[];
+    const lost = slice.filter((_, i) => scores[i] === null);
+    if (lost.length === 0) continue;
+    const roots = lost.map((member) => member.slice("~x:".length, member.indexOf(" ")));
+    const ofRoots = ["HMGET", tasks, ...roots.map((root) => `.${root}`)] as const;
+    const records = (await send(shard, ofRoots, options)) as (string | null)[];
+    for (const [i, member] of lost.entries()) {
+      findings.found("expiry_missing", member);
+      const isRecorded = records[i] !== null || flows.has(flowOf(roots[i] as string));
+      await send(shard, isRecorded ? ["ZADD", expiry, OUTBOX, member] : ["HDEL", tasks, member], options);
+    }
+  }
 }
 
-/** Lets what waits for a node fall that is not known. */
-async function failLost(
-  link: Link,
-  { nodes }: FlowLayout,
-  states: ReadonlyMap<string, NodeStatus>,
-  findings: Findings,
+/** The pieces in the outbox of flows that are lost: they must not be added. Those that are staged are not in it. */
+async function putOutOf(
+  shard: Shard,
+  pieces: readonly string[],
+  isLost: (flow: string) => boolean,
   options: SendOptions,
-): Promise<void> {
-  const isLost = ({ from }: LayoutEdge) => states.get((nodes[from] as LayoutNode).id)?.state === "";
-  for (const { id } of nodes) if (states.get(id)?.state === "") findings.found("flow_broken", id);
-  const changes = nodes.flatMap(({ id, shard, after }) =>
-    after.flatMap((edge, place) => {
-      const because = (nodes[edge.from] as LayoutNode).id;
-      return isLost(edge) ? [{ shard, item: { id, edge: String(place), outcome: "failed", because } }] : [];
+): Promise<readonly string[]> {
+  const own = pieces.filter((member) => {
+    const [, flow] = /^~x:flow\{([^ ]+)\} /.exec(member) ?? [];
+    return flow !== undefined && isLost(flow);
+  });
+  const found = await Promise.all(
+    slicesOf(own, PAGE).map(async (slice) => {
+      const scores = await send(shard, ["ZMSCORE", shard.keys.expiry, ...slice], options);
+      return slice.filter((_, i) => (scores as (string | null)[])[i] === OUTBOX);
     }),
   );
-  for (const [name, own] of groupedBy(changes, ({ shard }) => shard)) {
-    for (const slice of slicesOf(own, PAGE)) {
-      const items = slice.map(({ item }) => item);
-      await run(link.transport, shardNamed(link, name).call(notifyScript, { wake: "" }, items), options);
-    }
-    await emptyOutbox(link, name, options);
-  }
+  return found.flat();
 }
 
-/** Notifies nodes again that wait for what has ended. */
-async function notifyAgain(
-  link: Link,
-  home: string,
-  { nodes, roots }: FlowLayout,
-  states: ReadonlyMap<string, NodeStatus>,
-  findings: Findings,
-  options: SendOptions,
-): Promise<void> {
-  const stateOf = (place: number) => states.get((nodes[place] as LayoutNode).id)?.state ?? "";
-  const hasEnded = (place: number) => stateOf(place) === "completed" || stateOf(place) === "rejected";
-  const again = new Map<string, string>();
-  const note = ({ id, shard }: { readonly id: string; readonly shard: string }) =>
-    again.set(`${shard} ${id}`, shard);
-  for (const [place, { id, kind, after }] of nodes.entries()) {
-    if (stateOf(place) !== "blocked") continue;
-    const hasFailed = ({ from, on }: LayoutEdge) => on === "completed" && stateOf(from) === "rejected";
-    const isStuck =
-      after.every(({ from }) => hasEnded(from)) || (kind !== "join" && after.some((edge) => hasFailed(edge)));
-    if (!isStuck) continue;
-    findings.found("edge_open", id);
-    for (const { from } of after) if (hasEnded(from)) note(nodes[from] as LayoutNode);
-  }
-  const isOver = [...nodes.keys()].every((place) => hasEnded(place) || stateOf(place) === "");
-  if (isOver) {
-    findings.found("edge_open", roots[0]?.id ?? "");
-    for (const [place, one] of nodes.entries()) if (hasEnded(place)) note(one);
-    for (const one of roots) if (one.shard !== home) note(one);
-  }
-  for (const [name, own] of groupedBy([...again], ([, shard]) => shard)) {
-    const shard = shardNamed(link, name);
-    for (const slice of slicesOf(own, PAGE)) {
-      const members = slice.flatMap(([key]) => [BLOCKED, `~x:${key.slice(name.length + 1)}`]);
-      await send(shard, ["ZADD", shard.keys.expiry, ...members], options);
-    }
-  }
-  for (const name of new Set(again.values())) await emptyOutbox(link, name, options);
-}
-
-const joinBehind = (id: string, flow: string) =>
-  id.startsWith("g") ? nodeId(flow, id.slice(0, ADDED_ROOT)) : rootOf(flow);
-
-/** Cancels nodes whose flow is not known: nothing will release them. */
-async function repairHomeless(
-  shard: Shard,
-  own: ReadonlySet<string>,
-  findings: Findings,
-  options: SendOptions,
-): Promise<void> {
-  const { delayed, tasks } = shard.keys;
-  const command = ["ZRANGE", delayed, BLOCKED, `(${AFTER}`, "BYSCORE", "LIMIT", "0", "10000"] as const;
-  const found = (await send(shard, command, options)) as readonly string[];
-  for (const [flow, ids] of groupedBy(found, flowOf)) {
-    if (own.has(flow)) continue;
-    // The joins behind all nodes of this partition name the home.
-    const joins = new Set(ids.map((id) => joinBehind(id, flow)));
-    const records = (await send(shard, ["HMGET", tasks, ...joins], options)) as readonly (string | null)[];
-    const homes = records.flatMap((record) => /^[^\n]*;H=([^;\n]*)/.exec(record ?? "")?.[1] ?? []);
-    const at = shardNamed(shard.queue, homes[0] ?? shard.name);
-    if ((await send(at, ["HEXISTS", at.keys.tasks, layoutField(flow)], options)) === 1) continue;
-    for (const id of ids) findings.found("flow_broken", id);
-    const calls = slicesOf(ids.toReversed(), PAGE).map((slice) => {
-      const items = slice.map((id) => ({ id }));
-      return shard.call(cancelNodesScript, { mark: "", outbox: "" }, items);
-    });
-    await runAll(shard.queue.transport, calls, options);
-    await emptyOutbox(shard.queue, shard.name, options);
-  }
+/** Notes in the registry that a partition has nodes, if that is lost: without it no sweep looks into the outbox. */
+async function note(shard: Shard, findings: Findings, options: SendOptions): Promise<void> {
+  const { keys } = shard;
+  const reads = [
+    ["HGET", keys.tasks, "~nodes"],
+    ["ZCOUNT", keys.expiry, OUTBOX, "+inf"],
+    ["ZSCORE", keys.queues, noteOf(shard.name)],
+  ] as const;
+  const calls = reads.map((command) => commandCall(command, (reply) => reply));
+  const [nodes, left, noted] = (await exchange(shard.queue.transport, calls, options)).map((reply) =>
+    reply(),
+  );
+  if (noted !== null || !(Number(nodes) > 0 || Number(left) > 0)) return;
+  findings.found("control_broken", noteOf(shard.name));
+  await send(shard, noteNodes(shard) as PlainCommand, options);
 }

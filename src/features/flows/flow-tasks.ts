@@ -30,7 +30,7 @@ export interface FlowQueue {
 }
 
 /** Options of a task in a flow. Its id derives from that of the flow. `at` has an error of its own. */
-const FLOW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS].filter(
+const FLOW_TASK_OPTIONS = ["ref", "queue", "payload", "after", ...TASK_OPTIONS].filter(
   (option) => !["id", "unique", "dedup", "again"].includes(option),
 );
 

@@ -33,18 +33,22 @@ export async function reportFlow(
   return reportOf(flow, layout.nodes, await readStates(link, nodes, options));
 }
 
-/** Reads what has become of nodes. One request, or one more for each 8,000. */
+/**
+ * Reads what has become of nodes. One request, or one more for each 8,000.
+ * @param deep for the deep sweep: nodes without one of their records count as not known
+ */
 export async function readStates(
   link: Link,
   nodes: readonly Pick<LayoutNode, "id" | "shard">[],
   options: RequestOptions,
+  deep = false,
 ): Promise<Map<string, NodeStatus>> {
   const known = new Map<string, NodeStatus>();
   let missing = groupedBy(nodes, ({ shard }) => shard);
   while (missing.size > 0) {
     const calls = Array.from(missing, ([name, nodes]) =>
       slicesOf(nodes, PER_CALL).map(([...ids]): ReadCall => {
-        const args = { maxBytes: MAX_BYTES };
+        const args = { maxBytes: MAX_BYTES, deep: deep ? "1" : "" };
         return shardNamed(link, name).call(
           readNodesScript,
           args,

@@ -1,6 +1,5 @@
 import { SluiceError } from "../../errors.ts";
 import { dividedSince } from "../../kernel/linked/divided-since.ts";
-import { linked } from "../../kernel/linked/linked-transport.ts";
 import { forgetNodes, notedNodes } from "../../kernel/linked/node-notes.ts";
 import { emptyOutbox } from "../../kernel/linked/outbox.ts";
 import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
@@ -8,12 +7,9 @@ import type { RegistryPage } from "../../sweep/registry.ts";
 
 /**
  * The part of flows in a sweep: notifies what callers have left to be notified, and adds what they have left to be added.
- * Queues without flows cost it no request. The whole sweep then has the linked edition of the scripts.
+ * Queues without flows cost it no request. The sweep must have a linked transport.
  */
-export const flowsPart: SweepPart = (sweep) => {
-  sweep.transport = linked(sweep.transport);
-  return { after: (page) => emptyOutboxes(sweep, page) };
-};
+export const flowsPart: SweepPart = (sweep) => ({ after: (page) => emptyOutboxes(sweep, page) });
 
 async function emptyOutboxes(sweep: CurrentSweep, { reminders }: RegistryPage): Promise<void> {
   const { options, failedParts } = sweep;
@@ -26,7 +22,10 @@ async function emptyOutboxes(sweep: CurrentSweep, { reminders }: RegistryPage): 
   for (const { name, at } of notedNodes(reminders)) {
     if (!sweep.isWanted(name)) continue;
     try {
-      const isOver = await emptyOutbox({ transport, prefix, now, released }, name, { signal });
+      const link = { transport, prefix, now, released };
+      const endLost = async (member: string) =>
+        (await import("./end-lost.ts")).endLost(link, member, { signal });
+      const isOver = await emptyOutbox({ ...link, endLost }, name, { signal });
       if (isOver) await transport.send([forgetNodes(sweep.shardOf(name), at)], { signal });
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;

@@ -92,6 +92,8 @@ export class DeepPass {
   /** Ghosts that the records had before the repairs. */
   #ghostsBefore = 0;
   readonly #timers = new Set<string>();
+  /** Nodes of flows that have not ended. */
+  readonly #nodes = new Set<string>();
 
   readonly #maxExpected: number;
 
@@ -129,6 +131,7 @@ export class DeepPass {
       },
       { field: "~timers", ...before.timers, count: this.#timers.size },
       { field: "~broken", ...before.broken, count: 0 },
+      { field: "~nodes", ...before.nodes, count: this.#nodes.size },
     ];
     // The counts are true only if this pass saw the whole queue, and compared all its records at once.
     const complete = isStart(from) && this.#slices === 1 && !this.#hasNewer;
@@ -201,6 +204,7 @@ export class DeepPass {
     do {
       const page = await this.#scanPage({ part: "tasks", cursor });
       for (const entry of page.expected) expected.set(entry.id, entry);
+      for (const id of page.nodes) this.#nodes.add(id);
       // A group with a line is there twice.
       for (const { name, state } of page.groups) groups.set(name, state || (groups.get(name) ?? ""));
       for (const { group } of page.members) if (!groups.has(group)) groups.set(group, "");

@@ -58,6 +58,8 @@ export const scanScript = {
         .nested()
         .rest((item) => ({ id: item.text(), group: item.text(), counted: item.text() })),
       deadLetters: readDeadLetters(reader),
+      /** Nodes of flows that have not ended. */
+      nodes: reader.nested().rest((item) => item.text()),
     };
   },
 } as const satisfies Binding;
@@ -114,6 +116,7 @@ export const repairControlScript = {
     const reader = okay("repairControl", reply);
     const pair = () => ({ added: reader.integer(), removed: reader.integer() });
     const deletion = reader.text();
-    return { deletion, ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
+    const nodes = { added: reader.integer(), removed: 0 };
+    return { deletion, nodes, ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
   },
 } as const satisfies Binding;

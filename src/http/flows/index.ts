@@ -39,7 +39,11 @@ export type { FlowsPart } from "./part.ts";
  */
 export const flows: FlowsPart = {
   linked: linkedWith,
-  sweepPart,
+  sweepPart: (sweep) => {
+    // The whole sweep has the linked edition of the scripts then.
+    sweep.transport = linkedWith(sweep.transport);
+    return sweepPart(sweep);
+  },
   flowSource,
   routes: async () => (await import("../routes/flows.ts")).flowRoutes,
 };

@@ -35,7 +35,10 @@ export function queueRoutes(app: App, services: Services): void {
   app.delete("/v1/queues/:queue", allow("admin"), async (c) => {
     const deleted = await operator(c).deleteQueue(requestOptions(c, schemas.deleteQueueQuery));
     if (!deleted.ok) {
-      const detail = `${deleted.working} tasks of the queue are working. Pause the queue and wait, or delete it with \`force=true\`.`;
+      const { working, ofFlows = 0 } = deleted;
+      const tasks = `${working} tasks of the queue are working. Pause the queue and wait`;
+      const flows = `Flows that have not ended need the queue, for ${ofFlows} tasks or as a whole. Cancel them, and let what works end`;
+      const detail = `${ofFlows > 0 ? flows : tasks}; or delete it with \`force=true\`.`;
       throw new Problem(deleted.code, { detail });
     }
     return reply<typeof replies.queueDeleted>({ queue: c.get("open").name, deleted: true });

@@ -36,11 +36,14 @@ export const FAULTS = [
   "worker_wrong",
   /** An incomplete or invalid schedule: removed. One without its next occurrence: given it. */
   "schedule_broken",
-  /** A task of a flow that was blocked although what it waits for had ended: notified again. */
+  /** A node of a flow that was blocked although what it waits for had ended, or that was not cancelled: notified again. */
   "edge_open",
-  /** A task of a flow that is not known: what waits for it was rejected. One whose flow is not known was cancelled. */
+  /**
+   * A task of a flow that is lost: what waits for it was rejected. Of an inner flow: begun again. One whose flow is not
+   * known: cancelled.
+   */
   "flow_broken",
-  /** A control field that is invalid, or lower than what it counts: corrected. */
+  /** A control field that is invalid, lost, or not what it counts: corrected, or removed if nothing says what it was. */
   "control_broken",
 ] as const;
 

@@ -17,9 +17,9 @@ export interface OutboxEntry {
   readonly member: string;
   /**
    * `field`: tasks to add to another partition. `node`: the followers of a task to be notified. `cancel`: a flow of which
-   * all tasks are to be cancelled.
+   * all tasks are to be cancelled. `lost`: what a flow has lost here by a forced deletion.
    */
-  readonly kind: "field" | "node" | "cancel";
+  readonly kind: "field" | "node" | "cancel" | "lost";
   readonly outcome: string;
   readonly followers: string;
   readonly because: string;
@@ -29,7 +29,7 @@ export interface OutboxEntry {
 export const readEntries = (reader: ReplyReader): OutboxEntry[] =>
   reader.rest((item) => ({
     member: item.text(),
-    kind: item.oneOf(["field", "node", "cancel"]),
+    kind: item.oneOf(["field", "node", "cancel", "lost"]),
     outcome: item.text(),
     followers: item.text(),
     because: item.text(),
@@ -133,12 +133,14 @@ export interface NodeStatus {
   readonly because: string;
   /** Of a join: when it was added and ended, and its letters `N` and `C`. */
   readonly more: string;
+  /** With `deep`, while it waits: its edges, as the record has them in `Q`. Empty if it is not blocked. */
+  readonly edges: string;
 }
 
 export const readNodesScript = {
   script: readNodes,
   keys: ["delayed", "tasks"],
-  args: ["maxBytes"],
+  args: ["maxBytes", "deep"],
   each: ["id"],
   decode: (reply: Reply) => {
     return okay("readNodes", reply).rest((item): NodeStatus => ({
@@ -147,6 +149,7 @@ export const readNodesScript = {
       reason: item.text(),
       because: item.text(),
       more: item.text(),
+      edges: item.text(),
     }));
   },
 } as const satisfies Binding;

@@ -33,6 +33,8 @@ export interface ForReleased {
 export interface Link extends Omit<QueueRef, "name"> {
   /** @default consumers are not woken */
   readonly released?: ForReleased | undefined;
+  /** Ends what waits for a queue that was deleted, as a member of its outbox says. @default it is left to a sweep */
+  readonly endLost?: ((member: string, options: SendOptions) => Promise<void>) | undefined;
 }
 
 /** How many nodes one call notifies or ends. */
@@ -121,6 +123,7 @@ async function sendEntries(
   let open: readonly Open[] = entries.map((entry) => ({ from: name, entry }));
   let removals: Command[] = [];
   const failed: Open[] = [];
+  const lost: Open[] = [];
   while (open.length > 0) {
     const done: Open[] = [];
     // Tasks first, in their order: others may wait for them.
@@ -131,6 +134,7 @@ async function sendEntries(
       else waiting.add(to);
     }
     failed.push(...open.filter(({ entry }) => entry.kind === "cancel"));
+    lost.push(...open.filter(({ entry }) => entry.kind === "lost"));
     const nodes = open.filter(({ entry }) => entry.kind === "node");
     for (const one of nodes) {
       const { member, outcome, followers } = one.entry;
@@ -159,6 +163,18 @@ async function sendEntries(
   }
   if (removals.length > 0)
     for (const outcome of await link.transport.send(removals, options)) replyOf(outcome);
+  for (const one of lost) {
+    const end = async () => {
+      await link.endLost?.(one.entry.member, options);
+      return link.endLost !== undefined;
+    };
+    if (!(await failures.of(end))) {
+      isDone = false;
+      continue;
+    }
+    await link.transport.send(removeEntries(shardNamed(link, one.from), [one.entry]), options);
+    if (given.has(one.entry)) left--;
+  }
   // What waits for a task that has failed falls before all others are cancelled.
   for (const { from, entry } of failed) {
     const { flow, mode, home } = readCancelMember(entry.member);

@@ -7,15 +7,15 @@ import { $FY, $GQ, $GR, $CC, $HK } from "../parts/history.gen.ts";
 import { $FW } from "../parts/default-result-ttl.gen.ts";
 import { $FX } from "../parts/default-dead-ttl.gen.ts";
 import { $GX } from "../parts/settlement.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
-import { $KG } from "../parts/lines.gen.ts";
+import { $KR } from "../parts/blocked.gen.ts";
+import { $KS } from "../parts/until-the-end.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
+import { $KI } from "../parts/lines.gen.ts";
 import { $FQ_ } from "../parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
 import { $EH_ } from "../parts/begin-task-later.gen.ts";
-import { $KQ } from "../parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
 import { $GF_ } from "../parts/texts-later.gen.ts";
@@ -28,8 +28,8 @@ export const askFormer: Script = {
   name: "askFormer",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GD_}${$GF_}${$GH_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FQ_}${$GB_}${source.slice(2887, 4692)}${$GE_}${$GN_}${$GP_}${$GT_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CH}${source.slice(5728, 7822)}${$KF}${$KG}${$CT_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$Y_}${$EH_}${$GK_}${$GM_}${source.slice(14101, 15346)}${$AG}${source.slice(15346, 17454)}${$FY}${$GQ}${$GR}${$CC}${source.slice(17454, 19972)}${$FW}${$FX}${$HK}${source.slice(19972, 20520)}${$GX}${$KP}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${source.slice(20520, 20537)}`;
+    return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GD_}${$GF_}${$GH_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FQ_}${$GB_}${source.slice(2887, 4692)}${$GE_}${$GN_}${$GP_}${$GT_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CH}${source.slice(5728, 7822)}${$KH}${$KI}${$CT_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$Y_}${$EH_}${$GK_}${$GM_}${source.slice(14101, 15346)}${$AG}${source.slice(15346, 17454)}${$FY}${$GQ}${$GR}${$CC}${source.slice(17454, 19972)}${$FW}${$FX}${$HK}${source.slice(19972, 20520)}${$GX}${$KR}${$KS}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${source.slice(20520, 20537)}`;
   },
-  sha1: "12e35c0f892682173b8781bb1545fc85ba50101f",
-  keyLockingSha1: "455218d1b310b7352c0e750e42dff5918fc238cc",
+  sha1: "9f8635420fa03eda5173bf09ff65103fd0d6910e",
+  keyLockingSha1: "a411305ebf8a0a28c75465895129a8834ce11ee5",
 };

@@ -7,15 +7,15 @@ import { $CH } from "../parts/read-score.gen.ts";
 import { $FZ } from "../parts/first-line.gen.ts";
 import { $HI } from "../parts/score-when-due.gen.ts";
 import { $GX } from "../parts/settlement.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
-import { $KG } from "../parts/lines.gen.ts";
+import { $KR } from "../parts/blocked.gen.ts";
+import { $KS } from "../parts/until-the-end.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
+import { $KI } from "../parts/lines.gen.ts";
 import { $FQ_ } from "../parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $AC_ } from "../parts/refund-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KQ } from "../parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
 import { $GF_ } from "../parts/texts-later.gen.ts";
@@ -27,8 +27,8 @@ export const cancel: Script = {
   name: "cancel",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1341)}${$FQ_}${$GB_}${source.slice(1341, 3256)}${$FZ}${$GD_}${$GE_}${$GF_}${$GH_}${$GK_}${$GM_}${source.slice(3256, 5107)}${$GN_}${$GP_}${source.slice(5107, 5267)}${source.slice(14202, 14291)}${source.slice(4340, 4427)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CK}${source.slice(11568, 11622)}${source.slice(14565, 14647)}${source.slice(5534, 6173)}${source.slice(19944, 20270)}${$Y}${source.slice(6173, 6555)}${$CH}${source.slice(6555, 8669)}${source.slice(12582, 12753)}${source.slice(8669, 8896)}${source.slice(12753, 14169)}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${source.slice(8896, 11414)}${$HI}${source.slice(17125, 17920)}${$GX}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}${source.slice(11414, 11481)}${source.slice(14202, 14291)}${source.slice(4340, 4548)}${source.slice(14412, 14437)}${source.slice(19903, 19924)}${source.slice(11568, 11622)}${source.slice(5534, 6292)}${$CH}${source.slice(6648, 6753)}${source.slice(7207, 7290)}${source.slice(8386, 8400)}${source.slice(12582, 14169)}${$KF}${$KG}${$CT_}${source.slice(14169, 14202)}${source.slice(14437, 15338)}${$AC_}${source.slice(15338, 15394)}${source.slice(3916, 3975)}${source.slice(15453, 15470)}${source.slice(15591, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4548, 5107)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19903)}${source.slice(19924, 19944)}${$CK}${source.slice(14565, 14647)}${source.slice(19944, 20270)}${$Y}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${$HI}${source.slice(17125, 17920)}${$GX}${$KP}${$Y_}${$HK_}${$KQ}${$KS}${$HK__}${$GN_}${$GP_}${source.slice(17920, 17956)}${source.slice(18201, 19544)}${source.slice(20270, 21607)}${source.slice(6292, 6648)}${source.slice(6753, 7207)}${source.slice(7290, 8386)}${source.slice(8400, 11414)}${$AF_}${$FJ_}${$FU_}${source.slice(26527, 26610)}`;
+    return `${source.slice(0, 1341)}${$FQ_}${$GB_}${source.slice(1341, 3256)}${$FZ}${$GD_}${$GE_}${$GF_}${$GH_}${$GK_}${$GM_}${source.slice(3256, 5107)}${$GN_}${$GP_}${source.slice(5107, 5267)}${source.slice(14202, 14291)}${source.slice(4340, 4427)}${source.slice(15632, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4427, 5107)}${source.slice(14412, 14437)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19944)}${$CK}${source.slice(11568, 11622)}${source.slice(14565, 14647)}${source.slice(5534, 6173)}${source.slice(19944, 20270)}${$Y}${source.slice(6173, 6555)}${$CH}${source.slice(6555, 8669)}${source.slice(12582, 12753)}${source.slice(8669, 8896)}${source.slice(12753, 14169)}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${source.slice(8896, 11414)}${$HI}${source.slice(17125, 17920)}${$GX}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}${source.slice(11414, 11481)}${source.slice(14202, 14291)}${source.slice(4340, 4548)}${source.slice(14412, 14437)}${source.slice(19903, 19924)}${source.slice(11568, 11622)}${source.slice(5534, 6292)}${$CH}${source.slice(6648, 6753)}${source.slice(7207, 7290)}${source.slice(8386, 8400)}${source.slice(12582, 14169)}${$KH}${$KI}${$CT_}${source.slice(14169, 14202)}${source.slice(14437, 15338)}${$AC_}${source.slice(15338, 15394)}${source.slice(3916, 3975)}${source.slice(15453, 15470)}${source.slice(15591, 15648)}${source.slice(3916, 3975)}${source.slice(5141, 5237)}${source.slice(4548, 5107)}${source.slice(18070, 18114)}${source.slice(14437, 14565)}${source.slice(18114, 18201)}${source.slice(19672, 19903)}${source.slice(19924, 19944)}${$CK}${source.slice(14565, 14647)}${source.slice(19944, 20270)}${$Y}${source.slice(3975, 4318)}${source.slice(16826, 17125)}${$HI}${source.slice(17125, 17920)}${$GX}${$KR}${$KS}${$Y_}${$HK_}${$KU}${$HK__}${$GN_}${$GP_}${source.slice(17920, 17956)}${source.slice(18201, 19544)}${source.slice(20270, 21607)}${source.slice(6292, 6648)}${source.slice(6753, 7207)}${source.slice(7290, 8386)}${source.slice(8400, 11414)}${$AF_}${$FJ_}${$FU_}${source.slice(26527, 26610)}`;
   },
-  sha1: "09e5b01066feb4fee3f56b26c5c2d8636692b9f4",
-  keyLockingSha1: "a6ddd2ffca739411f2b41fd2bb0029d7a1cfb478",
+  sha1: "af974a302a29d6eaf9132d2dd4236b3cd60e55e1",
+  keyLockingSha1: "645dcf8a88d7c0892a502344d685b66e106d45c1",
 };

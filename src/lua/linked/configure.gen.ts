@@ -15,14 +15,14 @@ import { $HI } from "../parts/score-when-due.gen.ts";
 import { $FW } from "../parts/default-result-ttl.gen.ts";
 import { $FX } from "../parts/default-dead-ttl.gen.ts";
 import { $GX } from "../parts/settlement.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
-import { $KG } from "../parts/lines.gen.ts";
+import { $KR } from "../parts/blocked.gen.ts";
+import { $KS } from "../parts/until-the-end.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
+import { $KI } from "../parts/lines.gen.ts";
 import { $DP_ } from "../parts/format-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KQ } from "../parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
 import { $GF_ } from "../parts/texts-later.gen.ts";
 import { $GB_ } from "../parts/newer-later.gen.ts";
@@ -32,8 +32,8 @@ export const configure: Script = {
   name: "configure",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1422)}${source.slice(7492, 7581)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(7581, 7606)}${source.slice(8096, 8117)}${source.slice(1509, 2321)}${$CH}${source.slice(2321, 4110)}${$KF}${$KG}${$CT_}${source.slice(4110, 4281)}${$GB_}${source.slice(4281, 4531)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(4531, 4907)}${$DP_}${source.slice(4907, 6282)}${source.slice(1563, 1677)}${source.slice(6396, 6655)}${source.slice(6863, 8219)}${source.slice(1677, 2202)}${source.slice(8744, 10401)}${source.slice(2202, 2426)}${source.slice(2694, 3332)}${source.slice(11263, 11791)}${$GC}${$GF}${$GG}${$GE}${$GK}${source.slice(16587, 16603)}${source.slice(11791, 11850)}${$CA}${$GN}${$GO}${$GP}${$CK}${source.slice(1509, 1563)}${$Y}${source.slice(11850, 12113)}${$CH}${source.slice(12113, 12567)}${source.slice(2426, 2509)}${source.slice(12650, 13746)}${source.slice(2509, 2523)}${source.slice(13760, 14029)}${source.slice(2523, 2694)}${source.slice(3332, 4110)}${$FY}${$GQ}${$GR}${$CC}${source.slice(14029, 16547)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}${source.slice(16547, 16587)}${source.slice(16603, 16963)}`;
+    return `${source.slice(0, 1422)}${source.slice(7492, 7581)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(7581, 7606)}${source.slice(8096, 8117)}${source.slice(1509, 2321)}${$CH}${source.slice(2321, 4110)}${$KH}${$KI}${$CT_}${source.slice(4110, 4281)}${$GB_}${source.slice(4281, 4531)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(4531, 4907)}${$DP_}${source.slice(4907, 6282)}${source.slice(1563, 1677)}${source.slice(6396, 6655)}${source.slice(6863, 8219)}${source.slice(1677, 2202)}${source.slice(8744, 10401)}${source.slice(2202, 2426)}${source.slice(2694, 3332)}${source.slice(11263, 11791)}${$GC}${$GF}${$GG}${$GE}${$GK}${source.slice(16587, 16603)}${source.slice(11791, 11850)}${$CA}${$GN}${$GO}${$GP}${$CK}${source.slice(1509, 1563)}${$Y}${source.slice(11850, 12113)}${$CH}${source.slice(12113, 12567)}${source.slice(2426, 2509)}${source.slice(12650, 13746)}${source.slice(2509, 2523)}${source.slice(13760, 14029)}${source.slice(2523, 2694)}${source.slice(3332, 4110)}${$FY}${$GQ}${$GR}${$CC}${source.slice(14029, 16547)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}${source.slice(16547, 16587)}${source.slice(16603, 16963)}`;
   },
-  sha1: "154da3781318ef99114982a8e58074d613b52027",
-  keyLockingSha1: "d410c95dac8258c583059fdd591b7eb158242e6e",
+  sha1: "066a3f952195f29575f3e2fcca2c68b36504ea0f",
+  keyLockingSha1: "c8d0f0b49baca3a22beb300dc038033684373eb6",
 };

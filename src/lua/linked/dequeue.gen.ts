@@ -2,16 +2,16 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $GX } from "../parts/settlement.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
-import { $KG } from "../parts/lines.gen.ts";
+import { $KR } from "../parts/blocked.gen.ts";
+import { $KS } from "../parts/until-the-end.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
+import { $KI } from "../parts/lines.gen.ts";
 import { $FQ_ } from "../parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "../parts/wait-again-later.gen.ts";
 import { $BA_, $BP_, $BN_ } from "../linked/parts.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KQ } from "../parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
 import { $GF_ } from "../parts/texts-later.gen.ts";
@@ -24,8 +24,8 @@ export const dequeue: Script = {
   name: "dequeue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 866)}${source.slice(9544, 9598)}${source.slice(866, 1487)}${source.slice(31838, 31898)}${source.slice(1487, 1604)}${$KP}${$BP_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16155)}${source.slice(866, 1072)}${source.slice(16361, 18007)}${source.slice(1664, 1950)}${source.slice(18293, 19907)}${source.slice(2297, 2308)}${source.slice(19918, 29141)}${source.slice(1950, 2018)}${source.slice(29209, 29587)}${source.slice(1072, 1487)}${source.slice(30002, 39305)}${source.slice(2308, 2684)}${source.slice(39681, 43194)}${$GX}${$KP}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$BA_}${$AF_}${$KQ}${$BP_}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$BN_}${source.slice(43194, 43217)}`;
+    return `${source.slice(0, 866)}${source.slice(9544, 9598)}${source.slice(866, 1487)}${source.slice(31838, 31898)}${source.slice(1487, 1604)}${$KR}${$BP_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16155)}${source.slice(866, 1072)}${source.slice(16361, 18007)}${source.slice(1664, 1950)}${source.slice(18293, 19907)}${source.slice(2297, 2308)}${source.slice(19918, 29141)}${source.slice(1950, 2018)}${source.slice(29209, 29587)}${source.slice(1072, 1487)}${source.slice(30002, 39305)}${source.slice(2308, 2684)}${source.slice(39681, 43194)}${$GX}${$KR}${$KS}${$KH}${$KI}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$BA_}${$AF_}${$BP_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$BN_}${source.slice(43194, 43217)}`;
   },
-  sha1: "75915affcc1cca0e749fb40e4e8d13f13f806ad3",
-  keyLockingSha1: "cfc057123c06649aac3fe3487d5aeb5a76f13033",
+  sha1: "0de0db613dfd1b146956d7b15fc3a6d6f02e583a",
+  keyLockingSha1: "3e9be882fa398cee1934af6df2cabc2d5bc9061a",
 };

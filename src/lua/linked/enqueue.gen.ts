@@ -7,15 +7,15 @@ import { $FY, $GQ, $GR, $CC, $HK } from "../parts/history.gen.ts";
 import { $FW } from "../parts/default-result-ttl.gen.ts";
 import { $FX } from "../parts/default-dead-ttl.gen.ts";
 import { $GX } from "../parts/settlement.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
-import { $KG } from "../parts/lines.gen.ts";
+import { $KR } from "../parts/blocked.gen.ts";
+import { $KS } from "../parts/until-the-end.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
+import { $KI } from "../parts/lines.gen.ts";
 import { $FQ_ } from "../parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
 import { $EH_ } from "../parts/begin-task-later.gen.ts";
-import { $KQ } from "../parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
 import { $GF_ } from "../parts/texts-later.gen.ts";
@@ -27,8 +27,8 @@ export const enqueue: Script = {
   name: "enqueue",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3253)}${source.slice(1229, 1290)}${source.slice(3253, 3472)}${$GD_}${$GF_}${$GH_}${source.slice(3472, 3665)}${source.slice(3726, 3863)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4178, 4921)}${source.slice(1490, 1935)}${$FQ_}${$GB_}${source.slice(5366, 5536)}${source.slice(4328, 4444)}${source.slice(9055, 9144)}${source.slice(3776, 3863)}${source.slice(4528, 4779)}${source.slice(10662, 10783)}${source.slice(11646, 11671)}${source.slice(12161, 12182)}${source.slice(5990, 6802)}${$CH}${source.slice(6802, 8896)}${$KF}${$KG}${$CT_}${source.slice(8896, 9055)}${source.slice(4444, 4528)}${source.slice(9228, 10662)}${source.slice(10783, 11646)}${source.slice(11671, 12161)}${source.slice(12182, 16701)}${$Y_}${$EH_}${$GE_}${$GN_}${$GB_}${$GK_}${$GM_}${$GP_}${source.slice(16701, 17890)}${$AG}${source.slice(17890, 19998)}${source.slice(16861, 17088)}${$FY}${$GQ}${$GR}${$CC}${source.slice(20225, 22743)}${$FW}${$FX}${$HK}${source.slice(22743, 23291)}${$GX}${$KP}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${source.slice(23291, 23310)}`;
+    return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3253)}${source.slice(1229, 1290)}${source.slice(3253, 3472)}${$GD_}${$GF_}${$GH_}${source.slice(3472, 3665)}${source.slice(3726, 3863)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4178, 4921)}${source.slice(1490, 1935)}${$FQ_}${$GB_}${source.slice(5366, 5536)}${source.slice(4328, 4444)}${source.slice(9055, 9144)}${source.slice(3776, 3863)}${source.slice(4528, 4779)}${source.slice(10662, 10783)}${source.slice(11646, 11671)}${source.slice(12161, 12182)}${source.slice(5990, 6802)}${$CH}${source.slice(6802, 8896)}${$KH}${$KI}${$CT_}${source.slice(8896, 9055)}${source.slice(4444, 4528)}${source.slice(9228, 10662)}${source.slice(10783, 11646)}${source.slice(11671, 12161)}${source.slice(12182, 16701)}${$Y_}${$EH_}${$GE_}${$GN_}${$GB_}${$GK_}${$GM_}${$GP_}${source.slice(16701, 17890)}${$AG}${source.slice(17890, 19998)}${source.slice(16861, 17088)}${$FY}${$GQ}${$GR}${$CC}${source.slice(20225, 22743)}${$FW}${$FX}${$HK}${source.slice(22743, 23291)}${$GX}${$KR}${$KS}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${source.slice(23291, 23310)}`;
   },
-  sha1: "6900c0d445f2fdf74fac1e28861c27968fdfff26",
-  keyLockingSha1: "943871d924766ceb34d71bd83996c0402a773778",
+  sha1: "4f95498eb6e6950d31f352a9d691ff2897c9f5fb",
+  keyLockingSha1: "09a904b9cc0c864be72aedb70454871f55d9590f",
 };

@@ -3,7 +3,7 @@
 import type { Script } from "../../kernel/transport.ts";
 import { $AI } from "../parts/int.gen.ts";
 import { $FK, $FL } from "../parts/planned-writes.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
 import { $U_ } from "../linked/parts.gen.ts";
 import { findForeign as plain } from "../find-foreign.gen.ts";
 
@@ -11,8 +11,8 @@ export const findForeign: Script = {
   name: "findForeign",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 219)}${$AI}${source.slice(266, 353)}${$FK}${$FL}${source.slice(219, 253)}${$KF}${$U_}${source.slice(253, 266)}${source.slice(353, 1230)}`;
+    return `${source.slice(0, 219)}${$AI}${source.slice(266, 353)}${$FK}${$FL}${source.slice(219, 253)}${$KH}${$U_}${source.slice(253, 266)}${source.slice(353, 1230)}`;
   },
-  sha1: "3cca725059c8088c137d9778c3de1cc4ef6c5e28",
-  keyLockingSha1: "1d292589dd476cdc63c61cf528ab5826db4b8d4c",
+  sha1: "abfa0959f9c275dea36e0983292125b2e5be44aa",
+  keyLockingSha1: "5e7f3e750b9e687db7700d4faee1f186c2498f43",
 };

@@ -10,10 +10,11 @@ import { $GN, $GP } from "../parts/letters.gen.ts";
 import { $GO } from "../parts/join-record.gen.ts";
 import { $CF } from "../parts/band.gen.ts";
 import { $CG, $CY, $CJ, $CT } from "../parts/score-at.gen.ts";
-import { $CE, $CL } from "../parts/share.gen.ts";
+import { $CE } from "../parts/share.gen.ts";
 import { $CZ, $DB, $X, $CU, $CV, $CW, $CX } from "../parts/cost-of.gen.ts";
 import { $CI } from "../parts/limited-group.gen.ts";
 import { $CK } from "../parts/limited-later.gen.ts";
+import { $CL } from "../parts/grouped.gen.ts";
 import { $Y } from "../parts/make-ready.gen.ts";
 import { $CH } from "../parts/read-score.gen.ts";
 import { $CO } from "../parts/parse-group.gen.ts";
@@ -23,13 +24,13 @@ import { $HI } from "../parts/score-when-due.gen.ts";
 import { $FW } from "../parts/default-result-ttl.gen.ts";
 import { $FX } from "../parts/default-dead-ttl.gen.ts";
 import { $GX } from "../parts/settlement.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
-import { $KG } from "../parts/lines.gen.ts";
+import { $KR } from "../parts/blocked.gen.ts";
+import { $KS } from "../parts/until-the-end.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
+import { $KI } from "../parts/lines.gen.ts";
 import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KQ } from "../parts/until-the-end.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
 import { $GF_ } from "../parts/texts-later.gen.ts";
 import { $GB_ } from "../parts/newer-later.gen.ts";
@@ -39,8 +40,8 @@ export const heartbeat: Script = {
   name: "heartbeat",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GB_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GE_}${$GF_}${$GK_}${source.slice(3140, 4445)}${$DH}${$DA}${$DJ}${$DM}${$AG}${source.slice(4445, 4504)}${$CA}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${source.slice(4504, 5143)}${$CV}${$CW}${$CX}${$Y}${source.slice(5143, 5525)}${$CH}${source.slice(5525, 7781)}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${source.slice(7781, 10299)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}${source.slice(10299, 10419)}`;
+    return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 1677)}${$GB_}${source.slice(1677, 2068)}${source.slice(804, 891)}${source.slice(2155, 3140)}${$GE_}${$GF_}${$GK_}${source.slice(3140, 4445)}${$DH}${$DA}${$DJ}${$DM}${$AG}${source.slice(4445, 4504)}${$CA}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${source.slice(4504, 5143)}${$CV}${$CW}${$CX}${$Y}${source.slice(5143, 5525)}${$CH}${source.slice(5525, 7781)}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$CC}${source.slice(7781, 10299)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GN_}${$GP_}${source.slice(10299, 10419)}`;
   },
-  sha1: "fe1bab57d74efd94c662a37e51efc4f6e256a1eb",
-  keyLockingSha1: "4399f0aaa766ea352dd9db36c61501691e3fc4c5",
+  sha1: "eec43fcdddc20a4656dd51ae2b74930ebf94b028",
+  keyLockingSha1: "3a38c8ecbf4c57c91bc8378ebd5078e79a471055",
 };

@@ -3,7 +3,7 @@
 export const $U_ = `U=(function(a)
 local function b(c)
 local d=string.match(c,'^[^\\n]*;G=([^;\\n]*)')
-return d and'~d:'..KF.unescaped(d)
+return d and'~d:'..KH.unescaped(d)
 end
 return function(c)
 return redis.call('HEXISTS',c,'~moved')==1 and b or a(c)
@@ -14,15 +14,15 @@ export const $BA_ = `BA=(function(a)
 return function(b,c,d)
 local e,f=nil,nil
 if not EQ(d)then
-e,f=KG.line_of(b,c.task)
+e,f=KI.line_of(b,c.task)
 end
 if e then
-KG.follow_score(c.task,d.score)
+KI.follow_score(c.task,d.score)
 end
 if e and e.ordered and c.id~=e.head then
-if e.head or e.hold or f.working>0 or KF.begin(b,f)then
+if e.head or e.hold or f.working>0 or KH.begin(b,f)then
 DD(b,c.task,d.score,c.id)
-KG.line_up(b,f,c.id,true)
+KI.line_up(b,f,c.id,true)
 return true
 end
 e.head=c.id
@@ -34,7 +34,7 @@ end)(BA)
 export const $BP_ = `BP=(function(a)
 return function(b,c)
 local d,e=a(b,c)
-local f=tonumber(KP.task)
+local f=tonumber(KR.task)
 return(d or f)<f and d or nil,(e or f)<f and e or c
 end
 end)(BP)
@@ -44,15 +44,15 @@ return function(a,b)
 if tonumber(b or 0)==0 then
 return 0,0
 end
-return redis.call('ZCOUNT',a,KP.task,'('..KP.gate),
-redis.call('ZCOUNT',a,KP.task,'+inf')
+return redis.call('ZCOUNT',a,KR.task,'('..KR.gate),
+redis.call('ZCOUNT',a,KR.task,'+inf')
 end
 end)(BQ)
 `;
 export const $GY_ = `GY=(function(a)
 return function(b,c,d)
 a(b,c,d)
-for h,i in ipairs(KS.fields_with(c,d))do
+for h,i in ipairs(KU.fields_with(c,d))do
 b[#b+1]=i
 end
 return b
@@ -62,15 +62,15 @@ end)(GY)
 export const $GZ_ = `GZ=(function(a)
 return function(b,c,d,e,f,g)
 local h=2+(#e-f)/GX
-for l,m in ipairs(KS.fields_with(e,f))do
-KS.read_before[m]=g[h+l]or false
+for l,m in ipairs(KU.fields_with(e,f))do
+KU.read_before[m]=g[h+l]or false
 end
 local i=a(b,c,d,e,f,g)
-for m in pairs(KS.read_before)do
-KS.read_before[m]=nil
+for m in pairs(KU.read_before)do
+KU.read_before[m]=nil
 end
-if KS.outbox[1]and i[1]=='ok'then
-AL(i,{'outbox',AI(c),unpack(KS.outbox)})
+if KU.outbox[1]and i[1]=='ok'then
+AL(i,{'outbox',AI(c),unpack(KU.outbox)})
 end
 return i
 end

@@ -12,14 +12,14 @@ import { $HI } from "../parts/score-when-due.gen.ts";
 import { $FW } from "../parts/default-result-ttl.gen.ts";
 import { $FX } from "../parts/default-dead-ttl.gen.ts";
 import { $GX } from "../parts/settlement.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
-import { $KG } from "../parts/lines.gen.ts";
+import { $KR } from "../parts/blocked.gen.ts";
+import { $KS } from "../parts/until-the-end.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
+import { $KI } from "../parts/lines.gen.ts";
 import { $FQ_ } from "../parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KQ } from "../parts/until-the-end.gen.ts";
 import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
 import { $GF_ } from "../parts/texts-later.gen.ts";
@@ -30,8 +30,8 @@ export const runSchedules: Script = {
   name: "runSchedules",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 1974)}${$FQ_}${$GB_}${source.slice(1974, 6415)}${$CH}${source.slice(6415, 8204)}${$KF}${$KG}${$CT_}${$Y_}${$GD_}${$GF_}${$GH_}${source.slice(8204, 12677)}${$AF_}${source.slice(12677, 13375)}${$GC}${$GE}${$GK}${$AG}${$GN}${$GO}${$GP}${source.slice(13375, 13612)}${$FY}${$GQ}${$GR}${$CC}${source.slice(13612, 14779)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KP}${$HK_}${$KQ}${$KS}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${source.slice(14779, 14827)}`;
+    return `${source.slice(0, 1974)}${$FQ_}${$GB_}${source.slice(1974, 6415)}${$CH}${source.slice(6415, 8204)}${$KH}${$KI}${$CT_}${$Y_}${$GD_}${$GF_}${$GH_}${source.slice(8204, 12677)}${$AF_}${source.slice(12677, 13375)}${$GC}${$GE}${$GK}${$AG}${$GN}${$GO}${$GP}${source.slice(13375, 13612)}${$FY}${$GQ}${$GR}${$CC}${source.slice(13612, 14779)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$HK_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GK_}${$GP_}${source.slice(14779, 14827)}`;
   },
-  sha1: "e1805b3a8eed3bfe826e46baf6fc5026c470a6cb",
-  keyLockingSha1: "5f65fb9e485774442d508fb3571db4ed94c9c59d",
+  sha1: "8d718e2abb9f00b4ffaf4be3cacbffa69805ef07",
+  keyLockingSha1: "45eac13048f19d27fda3e9e1a6a33a2330bff469",
 };

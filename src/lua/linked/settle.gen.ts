@@ -2,15 +2,15 @@
 
 import type { Script } from "../../kernel/transport.ts";
 import { $CH } from "../parts/read-score.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
-import { $KG } from "../parts/lines.gen.ts";
+import { $KR } from "../parts/blocked.gen.ts";
+import { $KS } from "../parts/until-the-end.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
+import { $KI } from "../parts/lines.gen.ts";
 import { $FQ_ } from "../parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "../parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KQ } from "../parts/until-the-end.gen.ts";
 import { $GY_, $GZ_ } from "../linked/parts.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
 import { $GF_ } from "../parts/texts-later.gen.ts";
@@ -21,8 +21,8 @@ export const settle: Script = {
   name: "settle",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 413)}${source.slice(2814, 3197)}${source.slice(3281, 4266)}${source.slice(4496, 4747)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 8099)}${source.slice(9430, 9549)}${$CH}${source.slice(9905, 10010)}${source.slice(10464, 10547)}${source.slice(413, 598)}${source.slice(12224, 13640)}${source.slice(956, 968)}${source.slice(13652, 13983)}${source.slice(14072, 14371)}${source.slice(17906, 17966)}${source.slice(968, 985)}${source.slice(18241, 19019)}${source.slice(598, 688)}${$KP}${$KF}${$KG}${$CT_}${$Y_}${$HK_}${$KQ}${$KS}${$HK__}${$GY_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}${source.slice(688, 773)}${source.slice(985, 2814)}${source.slice(3197, 3281)}${source.slice(4266, 4496)}${source.slice(4747, 4902)}${source.slice(8099, 9430)}${source.slice(9549, 9905)}${source.slice(10010, 10464)}${source.slice(10547, 12224)}${source.slice(13983, 14072)}${source.slice(14371, 17906)}${source.slice(17966, 18224)}${source.slice(19019, 22682)}${$FQ_}${$HJ_}${$AF_}${$FJ_}${$HJ__}${$FU_}${$GZ_}${$GB_}${source.slice(22682, 22715)}`;
+    return `${source.slice(0, 413)}${source.slice(2814, 3197)}${source.slice(3281, 4266)}${source.slice(4496, 4747)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 8099)}${source.slice(9430, 9549)}${$CH}${source.slice(9905, 10010)}${source.slice(10464, 10547)}${source.slice(413, 598)}${source.slice(12224, 13640)}${source.slice(956, 968)}${source.slice(13652, 13983)}${source.slice(14072, 14371)}${source.slice(17906, 17966)}${source.slice(968, 985)}${source.slice(18241, 19019)}${source.slice(598, 688)}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$KU}${$HK__}${$GY_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}${source.slice(688, 773)}${source.slice(985, 2814)}${source.slice(3197, 3281)}${source.slice(4266, 4496)}${source.slice(4747, 4902)}${source.slice(8099, 9430)}${source.slice(9549, 9905)}${source.slice(10010, 10464)}${source.slice(10547, 12224)}${source.slice(13983, 14072)}${source.slice(14371, 17906)}${source.slice(17966, 18224)}${source.slice(19019, 22682)}${$FQ_}${$HJ_}${$AF_}${$FJ_}${$HJ__}${$FU_}${$GZ_}${$GB_}${source.slice(22682, 22715)}`;
   },
-  sha1: "235ab4eafa676aeeecacf651923a85c01bb0ce45",
-  keyLockingSha1: "6e69207f41ea173b5c72336306964c2a100a18ad",
+  sha1: "12babbe0c504ff976e55cefaf7e07903d88bc108",
+  keyLockingSha1: "c2a5c2a4421179220e1187932fa99855d4fec290",
 };

@@ -4,15 +4,15 @@ import type { Script } from "../../kernel/transport.ts";
 import { $CH } from "../parts/read-score.gen.ts";
 import { $FZ } from "../parts/first-line.gen.ts";
 import { $GX } from "../parts/settlement.gen.ts";
-import { $KP } from "../parts/blocked.gen.ts";
-import { $KF } from "../parts/holds.gen.ts";
-import { $KG } from "../parts/lines.gen.ts";
+import { $KR } from "../parts/blocked.gen.ts";
+import { $KS } from "../parts/until-the-end.gen.ts";
+import { $KH } from "../parts/holds.gen.ts";
+import { $KI } from "../parts/lines.gen.ts";
 import { $FQ_ } from "../parts/read-settings-later.gen.ts";
 import { $CT_, $GN_, $GP_ } from "../parts/open-groups-later.gen.ts";
-import { $Y_, $HK_, $KS, $HK__ } from "../parts/make-ready-later.gen.ts";
+import { $Y_, $HK_, $KU, $HK__ } from "../parts/make-ready-later.gen.ts";
 import { $HJ_, $HJ__ } from "../parts/wait-again-later.gen.ts";
 import { $AF_, $FJ_, $FU_ } from "../parts/write-groups-later.gen.ts";
-import { $KQ } from "../parts/until-the-end.gen.ts";
 import { $BP_ } from "../linked/parts.gen.ts";
 import { $GD_, $GH_ } from "../parts/fixed-fields-later.gen.ts";
 import { $GE_, $GK_ } from "../parts/changing-fields-later.gen.ts";
@@ -26,8 +26,8 @@ export const sweep: Script = {
   name: "sweep",
   get source() {
     const { source } = plain;
-    return `${source.slice(0, 3532)}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}${$GT_}${source.slice(3532, 4320)}${source.slice(7556, 7610)}${source.slice(4320, 4941)}${source.slice(19031, 19091)}${$KP}${$BP_}${source.slice(4941, 7556)}${source.slice(7610, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(18014, 19031)}${source.slice(19091, 21348)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(21348, 21457)}${source.slice(5074, 7556)}${source.slice(7610, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(34397, 35216)}${source.slice(18014, 19031)}${source.slice(19091, 21130)}${source.slice(38332, 41437)}${$GX}${$KF}${$KG}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KQ}${$KS}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(41437, 41684)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13122, 13349)}${source.slice(42278, 43134)}`;
+    return `${source.slice(0, 3532)}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}${$GT_}${source.slice(3532, 4320)}${source.slice(7556, 7610)}${source.slice(4320, 4941)}${source.slice(19031, 19091)}${$KR}${$BP_}${source.slice(4941, 7556)}${source.slice(7610, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(18014, 19031)}${source.slice(19091, 21348)}${$GX}${$KS}${$KH}${$KI}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(21348, 21457)}${source.slice(5074, 7556)}${source.slice(7610, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(34397, 35216)}${source.slice(18014, 19031)}${source.slice(19091, 21130)}${source.slice(38332, 41437)}${$GX}${$KS}${$KH}${$KI}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(41437, 41684)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13122, 13349)}${source.slice(42278, 43134)}`;
   },
-  sha1: "5776e49c88f4a391656f4757715ab62d1b761c03",
-  keyLockingSha1: "36ef375339ff485e4752e77b48e3c5297f77424f",
+  sha1: "949c716d0dafc77d5226e6edfbfa5bca59002a28",
+  keyLockingSha1: "7db426f5cfe9c833c5509425bc9e93a8e73c01af",
 };

@@ -5,7 +5,7 @@ return function(b,c,d)
 local e=b.plan
 if d and d.group and d.state==GC.rejected and e.settings.o then
 CT(e,{d})
-KG.leave_stopped(e,d,c.id)
+KI.leave_stopped(e,d,c.id)
 end
 return a(b,c,d)
 end

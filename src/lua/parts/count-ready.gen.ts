@@ -3,7 +3,7 @@
 export const $IZ = `local function IZ(a,b)
 local c,d=CH(b)
 local e=CY(a,c,1)
-e.last_tag=math.max(e.last_tag,d%JF)
+e.last_tag=math.max(e.last_tag,d%JG)
 end
 `;
 export const $JA = `local function JA(a)
@@ -21,9 +21,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=JF
+d=d or i.ready~=j.ready or i.last_tag>=JG
 if j.ready>0 then
-local k=i.last_tag<JF and i.last_tag or 0
+local k=i.last_tag<JG and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -44,7 +44,7 @@ c.writes.timers=nil
 return d and not HV(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
-export const $KJ = `local function KJ(a,b)
+export const $KL = `local function KL(a,b)
 local c,d='~'..b.name,CI/2
 local e,f,g='['..c..' ','('..DA(c,d,''),'('..c..'!'
 local function h(i)
@@ -56,16 +56,16 @@ local i=redis.call('ZLEXCOUNT',a.fair_by_group,e,g)
 return i,h(f),math.max(0,h(g)-d)
 end
 `;
-export const $KK = `local function KK(a,b,c,d)
+export const $KM = `local function KM(a,b,c,d)
 local e,f,g=b.line,a.keys,'~~'..b.name
-local h,i,j=KJ(f,b)
+local h,i,j=KL(f,b)
 local k=e.waiting~=h or e.last_front_place<i or e.last_back_place<j
 e.waiting=h
 e.last_front_place=math.max(e.last_front_place,i)
 e.last_back_place=math.max(e.last_back_place,j)
 local l=c and c.group==b.name
 if e.stopped and not(l and c.state==GC.rejected)then
-KG.set_stopped(a,b,false)
+KI.set_stopped(a,b,false)
 k=true
 elseif e.stopped and tonumber(redis.call('ZSCORE',f.fair_by_group,g)or 1)~=0 then
 FL(a,'ZADD fair_by_group','0',g)
@@ -79,14 +79,14 @@ if e.head and(not l or d or(GV(c)and not e.stopped))then
 e.head=nil
 k=true
 end
-local m=h>0 and not(e.head or e.hold)and(k or not KG.is_busy(b))
-if m and KF.begin(a,b)then
+local m=h>0 and not(e.head or e.hold)and(k or not KI.is_busy(b))
+if m and KH.begin(a,b)then
 k=true
 end
-return k or(h>0 and not KG.is_busy(b))
+return k or(h>0 and not KI.is_busy(b))
 end
 `;
-export const $KL = `local function KL(a,b)
+export const $KN = `local function KN(a,b)
 local c,d,e={},{},{}
 for i,j in ipairs(b)do
 local k=a.plan.groups[j]
@@ -100,8 +100,8 @@ local f,g=HV(a,'limited',c),GA(a.keys.tasks,e)
 for k,l in ipairs(d)do
 local m,n=g[c[k]],g['.'..c[k]]
 local o=GI(m)and GM(m,n)or nil
-local p,q=GB(m)or GB(n),f[k]and KH(AR(f[k]))
-if not p and KK(a.plan,l,o,q)then
+local p,q=GB(m)or GB(n),f[k]and KJ(AR(f[k]))
+if not p and KM(a.plan,l,o,q)then
 l.line.changed=true
 HT(a,'group_wrong',l.name)
 end

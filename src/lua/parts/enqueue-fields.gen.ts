@@ -198,13 +198,13 @@ redis.call('HINCRBY',b.keys.tasks,'~dropped',AI(b.ghosts))
 end
 end
 `;
-export const $JV = `local function JV(a,b,c)
+export const $JX = `local function JX(a,b,c)
 local d=a.plan
 local e=a.any_resent and 0 or nil
-if not JR(b[1],d.now,e)or DM(b[2],d.now).paused then
+if not JT(b[1],d.now,e)or DM(b[2],d.now).paused then
 return false
 end
-local f={'~wake',JS(d.now,c,b[1])}
+local f={'~wake',JU(d.now,c,b[1])}
 if FM(d,'HSET tasks')==0 then
 return not AV(d.keys.tasks,f)
 end

@@ -27,7 +27,7 @@ return function(b,c,d)
 if d.group and d.state==GC.rejected and b.settings.o and not b.groups[d.group]then
 CT(b,{d})
 end
-KG.leave_stopped(b,d,c)
+KI.leave_stopped(b,d,c)
 return a(b,c,d)
 end
 end)(T)

@@ -35,7 +35,7 @@ end
 `;
 export const $BO = `local BO=60000
 `;
-export const $KE = `local function KE(a,b,c)
+export const $KG = `local function KG(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',AI(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 local k={}
@@ -53,12 +53,12 @@ local w=r and not string.find(r,'^1;%d+;%d')
 if not w then
 local x,y,z
 x,y,z,u,v=
-KD(a,q,b,HE-i-j,c)
+KF(a,q,b,HE-i-j,c)
 i,j=i+x,j+y
 end
 AL(k,r and not u and i+j==t and s or nil)
-if w and JZ(a,q,'0',1)[1]then
-AL(h,AI(b+JW/60),q)
+if w and KB(a,q,'0',1)[1]then
+AL(h,AI(b+JY/60),q)
 else
 AL((u or v)and g or f,q)
 end
@@ -66,8 +66,8 @@ end
 AO('HDEL',a.tasks,k)
 AO('ZREM',a.expiry,k)
 AO('ZADD',a.workers,h)
-KA(a,f)
-KA(a,g,true)
+KC(a,f)
+KC(a,g,true)
 local m,n=AS(a.workers),FP(a,b)
 if m then
 FL(n,'timers',AI(m),'~w')
@@ -105,7 +105,7 @@ end
 FU(h)
 end
 if g then
-return KE(a,c,d)
+return KG(a,c,d)
 end
 return 0,0,false
 end

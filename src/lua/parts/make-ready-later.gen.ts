@@ -2,14 +2,14 @@
 
 export const $Y_ = `Y=(function(a)
 return function(b,c,d,e)
-local f,g=KG.line_of(b,d)
+local f,g=KI.line_of(b,d)
 if f and f.ordered then
 d.priority=nil
 end
 if f and f.ordered and c~=f.head and e~='aside'then
-if f.waiting>0 or KG.is_busy(g)or KF.begin(b,g)then
+if f.waiting>0 or KI.is_busy(g)or KH.begin(b,g)then
 d.fair_score=nil
-return KG.line_up(b,g,c)
+return KI.line_up(b,g,c)
 end
 f.head=c
 end
@@ -23,19 +23,19 @@ return function(c,d,e,f,g,h,i)
 if e.group and not c.groups[e.group]and c.settings and c.settings.o then
 CT(c,{e})
 end
-local j,k=KG.line_of(c,e)
+local j,k=KI.line_of(c,e)
 local l=j and j.head==d
 local m=l and j.ordered and j.stops and g=='rejected'and h~='cancelled'
 a(c,d,e,f,g,h,m and b or i)
 if m then
-KG.set_stopped(c,k,true)
+KI.set_stopped(c,k,true)
 elseif l then
 j.head=nil
 end
 end
 end)(HK)
 `;
-export const $KS = `local KS=(function()
+export const $KU = `local KU=(function()
 local a=200
 local function b(c,d)
 return d..'{'..c..'}'
@@ -152,7 +152,7 @@ u.state,u.reason,u.ended_at,u.lease_token=GC.waiting,nil,nil,''
 GR(u,'blocked',o.now)
 FL(o,'ZREM expiry',t)
 FL(o,'ZREM dead',t)
-FL(o,'ZADD delayed',KP.score(u),t)
+FL(o,'ZADD delayed',KR.score(u),t)
 if u.node_kind then
 FL(o,'HSET tasks',t,'2;'..u.enqueued_at..';F='..u.flow..'\\n')
 end
@@ -282,7 +282,7 @@ local ai=ad.task.node_kind and ad.task.because or ad.id
 ad.because=ai
 if ag~=''then
 local aj='~x:'..ad.id
-FL(r,'ZADD expiry',KP.task,aj)
+FL(r,'ZADD expiry',KR.task,aj)
 AL(f,aj,'node')
 AL(f,ad.outcome,ag)
 f[#f+1]=ai
@@ -332,8 +332,8 @@ d.ended_at,d.kept_for=AI(b.now),AI(FX)
 GR(d,f,b.now)
 FL(b,'HSET tasks',c,'')
 FL(b,'HSET tasks','.'..c,GP(d,e))
-FL(b,'ZADD expiry',AI(b.now+KQ),c)
-KS.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
+FL(b,'ZADD expiry',AI(b.now+KS),c)
+KU.note_outcome(b,c,d,f=='completed'and'completed'or'failed')
 return
 elseif d.flow then
 local i=f=='completed'and(d.result_ttl or FW)
@@ -341,11 +341,11 @@ or d.dead_ttl
 or FX
 d.kept_for=AI(g=='cancelled'and 0 or h or i)
 end
-a(b,c,d,e,f,g,d.flow and KQ or h)
+a(b,c,d,e,f,g,d.flow and KS or h)
 if d.flow and g=='cancelled'then
-FL(b,'ZADD expiry',AI(b.now+KQ),c)
+FL(b,'ZADD expiry',AI(b.now+KS),c)
 end
-KS.note_outcome(b,c,d,KS.outcome_of(d))
+KU.note_outcome(b,c,d,KU.outcome_of(d))
 if
 d.cancels_at
 and f=='rejected'
@@ -353,10 +353,10 @@ and g~='cancelled'
 and g~='dependency_failed'
 then
 local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
-FL(b,'ZADD expiry',KP.task,i)
-AL(KS.outbox,i,'cancel')
-AL(KS.outbox,'','')
-AL(KS.outbox,'')
+FL(b,'ZADD expiry',KR.task,i)
+AL(KU.outbox,i,'cancel')
+AL(KU.outbox,'','')
+AL(KU.outbox,'')
 end
 end
 end)(HK)

@@ -22,11 +22,11 @@ local g=AQ('HMGET',b.keys.tasks,f)
 local h=DM(g[#f]or nil)
 if not b.moved then
 b.stored_before['~moved']=g[#f-1]
-b.moved=KF.parse_moved(g[#f-1])
+b.moved=KH.parse_moved(g[#f-1])
 end
 for l,m in ipairs(h.o and e or{})do
 local n,o=
-DM(b.stored_before['~s:'..m]or nil),KG.parse_line(g[l]or nil)
+DM(b.stored_before['~s:'..m]or nil),KI.parse_line(g[l]or nil)
 o.ordered,o.stops=(n.o or h.o)=='1',(n.d or h.d)=='1'
 b.stored_before[f[l]],b.groups[m].line=g[l],o
 end

@@ -2,7 +2,7 @@
 
 export const $IV = `local IV={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-export const $IW = `local IW={'~lease','~groups','~alarm',unpack(IV)}
+export const $IW = `local IW={'~lease','~groups','~alarm','~nodes',unpack(IV)}
 `;
 export const $IX = `local IX={'~set','~fair',unpack(IW)}
 `;
@@ -32,15 +32,15 @@ end
 local h=CR(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=JF then
-local n,o=CG(m,0),CG(m,JF)
+if i or(h[m]or 0)>=JG then
+local n,o=CG(m,0),CG(m,JG)
 local p={AI(n),'('..AI(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-CE),true
 end
 end
-if(h.list_tag or 0)>=JF then
+if(h.list_tag or 0)>=JG then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
@@ -76,7 +76,7 @@ return false
 end
 local f=redis.call('ZRANGE',d.fair_by_group,'[~','+','BYLEX','LIMIT','0','1')[1]
 local g=f and string.match(f,'^~+([^ ]*)')
-return g and select(2,KG.parse_line(redis.call('HGET',d.tasks,'~o:'..g)))
+return g and select(2,KI.parse_line(redis.call('HGET',d.tasks,'~o:'..g)))
 end
 return function(c,d,e)
 local f=d['~set']

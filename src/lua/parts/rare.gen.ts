@@ -80,15 +80,17 @@ end
 return e
 end
 `;
-export const $JG = `local function JG(a)
+export const $JF = `local JF='^%w+{.+@.+}$'
+`;
+export const $JH = `local function JH(a)
 local b=a.state
 return b==GC.waiting or b==GC.working or b==GC.ghost or GV(a)
 end
 `;
-export const $JH = `local function JH(a,b)
+export const $JI = `local function JI(a,b)
 local c,d=b.id,GK(b.record)
 local e=c==HQ or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and JG(d)and#d.version<=15 and#d.lease_number<=15
+local f=e and JH(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and GI(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
@@ -101,9 +103,10 @@ b.fixed=false
 end
 b.task=GM(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
+b.live=b.live and not(b.task.node_kind and not b.record)
 end
 `;
-export const $JI = `local function JI(a,b)
+export const $JK = `local function JK(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=CH(tonumber(b.fair or 0))
@@ -112,7 +115,7 @@ if d.edges then
 return'delayed'
 elseif e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and CL(d)and h==f and i<JF then
+elseif b.fair and CL(d)and h==f and i<JG then
 return'fair'
 elseif j and math.floor(g/CJ)==j*CI/CJ+9-f then
 return'limited'
@@ -121,9 +124,17 @@ return'delayed'
 end
 end
 `;
-export const $JJ = `local function JJ(a,b)
+export const $JL = `local function JL(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=JI(a,b)
+if d.flow and not b.record then
+if tonumber(b.delayed or 0)>=tonumber(KR.task)then
+IC(a,b,'delayed')
+return
+end
+b.record=IA(a,b)
+HT(a,'record_incomplete',c)
+end
+local f=JK(a,b)
 if IC(a,b,f)then
 HT(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
@@ -132,9 +143,9 @@ if f=='fair'then
 AL(a.turns,c,DA(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed or-1)
-local h=d.flow and KP.task-1 or JD
+local h=d.flow and KR.task-1 or JD
 local i=g>=0 and g<=h and math.floor(g)or a.now
-local j=d.edges and KP.score(d)or HI(d,i)
+local j=d.edges and KR.score(d)or HI(d,i)
 if g~=tonumber(j)then
 FL(e,'ZADD delayed',j,c)
 HT(a,b.delayed and'time_broken'or'place_missing',c)
@@ -146,7 +157,7 @@ end
 end
 end
 `;
-export const $JK = `local function JK(a,b)
+export const $JM = `local function JM(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
 IC(a,b)
@@ -172,7 +183,7 @@ HT(a,'control_broken','~lease')
 end
 end
 `;
-export const $JL = `local function JL(a,b)
+export const $JN = `local function JN(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==GC.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -188,7 +199,11 @@ if f and not b.dead then
 FL(e,'ZADD dead',d.ended_at or AI(a.now),c)
 HT(a,'place_missing',c)
 end
-if not h or h>a.now+JE then
+if not h and d.flow then
+h=a.now+KS
+FL(e,'ZADD expiry',AI(h),c)
+HT(a,'expiry_missing',c)
+elseif not h or h>a.now+JE then
 local i=(f or d.state==GC.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+AG)
 FL(e,'ZADD expiry',AI(h),c)
@@ -204,7 +219,7 @@ HT(a,'record_incomplete',c)
 end
 end
 `;
-export const $JM = `local function JM(a,b)
+export const $JO = `local function JO(a,b)
 local c,d=b.id,b.task
 local e=d.state~=GC.ghost and(b.had_fixed or b.had_record)
 if IC(a,b)or e then
@@ -212,29 +227,33 @@ HT(a,'payload_missing',c)
 elseif b.live then
 HT(a,'record_incomplete',c)
 end
+if e and string.find(c,JF)then
+FL(a.plan,'HDEL tasks','~p:'..c)
+end
 local f=b.ghosts>0
 b.fixed=f and c~=HQ and''or false
 b.record=f
 and(d.state==GC.ghost and b.record or GS(GC.ghost,d.ghosts,d.version))
 end
 `;
-export const $JN = `local function JN(a,b)
+export const $JP = `local function JP(a,b)
 local c=b.task
 b.waits=0
-if GV(c)or(b.fixed==''and not b.record)then
-JL(a,b)
+local d=b.record or not string.find(b.id,JF)
+if GV(c)or(b.fixed==''and not b.record and d)then
+JN(a,b)
 elseif not b.live or c.state==GC.ghost then
-JM(a,b)
+JO(a,b)
 elseif c.state==GC.working then
-JK(a,b)
+JM(a,b)
 else
-JJ(a,b)
+JL(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',AI(b.waits)},';')
 end
 `;
-export const $KI = `local function KI(a)
+export const $KK = `local function KK(a)
 local b=a.plan
 if not b.settings then
 b.settings=DM(HW(a,{'~set'})[1]or nil)
@@ -242,17 +261,17 @@ end
 return b.settings.o
 end
 `;
-export const $JI_ = `JI=(function(a)
+export const $JK_ = `JK=(function(a)
 return function(b,c)
 local d,e,f=b.plan,c.task,tonumber(c.delayed)
 local g,h=tonumber(c.limited),tonumber(c.fair)
-if not(KI(b)and e.group and(g or h))then
+if not(KK(b)and e.group and(g or h))then
 return a(b,c)
 end
 CT(d,{e})
 local i=d.groups[e.group]
 local j=not i.line.ordered or c.id==i.line.head
-if KH(g)and not(f and f>=b.now+1)and not(h and j)then
+if KJ(g)and not(f and f>=b.now+1)and not(h and j)then
 return'limited'
 end
 local k,l=tonumber(i.settings.number),e.priority
@@ -264,14 +283,14 @@ local n=a(b,c)
 e.priority=l
 return n
 end
-end)(JI)
+end)(JK)
 `;
-export const $JJ_ = `JJ=(function(a)
+export const $JL_ = `JL=(function(a)
 return function(b,c)
 a(b,c)
-if c.limited and KH(c.limited)then
+if c.limited and KJ(c.limited)then
 AL(b.turns,c.id,DA('~'..c.task.group,c.limited,c.id))
 end
 end
-end)(JJ)
+end)(JL)
 `;

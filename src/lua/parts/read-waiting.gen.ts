@@ -54,7 +54,7 @@ local m,n,o=d[1],1,EM(c,1)
 local p,q,r,s,t,u,v,w=unpack(m,1,EL)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
-local z=w and select(2,JP(w))>0
+local z=w and select(2,JR(w))>0
 if r or t or y or not x or m.err then
 return nil
 elseif#c==0 then
@@ -63,7 +63,7 @@ if g=='1'then
 AL(aa,e,f)
 end
 if z then
-AL(aa,'~wake',JT(w))
+AL(aa,'~wake',JV(w))
 end
 return(#aa==0 or EZ(b,aa))and{'ok',k}or nil
 end
@@ -137,7 +137,7 @@ aq[bc+4]=ax
 end
 ap[2],ap[4]=al,f..' '..table.concat(c,' ')
 if z then
-AL(ap,'~wake',JS(ad,nil,w))
+AL(ap,'~wake',JU(ad,nil,w))
 end
 local ar=redis.pcall('ZADD',a,unpack(an))
 local as=ar==#c and EZ(b,ap)

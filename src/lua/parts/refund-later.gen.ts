@@ -2,11 +2,11 @@
 
 export const $AC_ = `AC=(function(a)
 return function(b,c,d,e,f)
-local g,h=KG.line_of(b,d)
+local g,h=KI.line_of(b,d)
 if g and e==b.keys.limited and tonumber(f)<CI then
-return KG.leave_line(b,h,c,f)
+return KI.leave_line(b,h,c,f)
 elseif g and e==b.keys.fair then
-KG.follow_score(d,f)
+KI.follow_score(d,f)
 end
 return a(b,c,d,e,f)
 end

@@ -26,7 +26,7 @@ end
 export const $IP = `local function IP(a,b,c)
 for g,h in ipairs(HV(a,'expiry',b))do
 if not h then
-local i=string.match(c[g],'^(%d+) ')or AI(a.now+JX)
+local i=string.match(c[g],'^(%d+) ')or AI(a.now+JZ)
 FL(a.plan,'ZADD expiry',i,b[g])
 HT(a,'expiry_missing',b[g])
 end
@@ -83,7 +83,7 @@ end
 local e=HV(a,'workers',b)
 for i,j in ipairs(HW(a,d))do
 local k,l=b[i],tonumber(AR(e[i]))
-if not j and#JZ(c,k,'0',1)==0 then
+if not j and#KB(c,k,'0',1)==0 then
 HU(a,'workers',k)
 elseif l<0 or l>a.now+JE then
 FL(a.plan,'ZADD workers',AI(a.now),k)
@@ -119,6 +119,10 @@ IP(a,h,i)
 return c,e
 end
 `;
+export const $JJ = `local function JJ(a)
+return a.live and a.task.flow and not GV(a.task)and a.task.state~=GC.ghost
+end
+`;
 export const $IR_ = `IR=(function(a)
 local function b(c,d,e)
 HU(c,'fair_by_group',d)
@@ -126,10 +130,10 @@ HT(c,'turn_wrong',e)
 end
 local function c(d)
 local e=HW(d,{'~moved'})[1]
-local f=KF.parse_moved(e or nil)
+local f=KH.parse_moved(e or nil)
 if f then
 f.unchecked=string.rep('f',64)
-FL(d.plan,'HSET tasks','~moved',KF.format_moved(f))
+FL(d.plan,'HSET tasks','~moved',KH.format_moved(f))
 end
 end
 local function d(e,f)
@@ -138,15 +142,15 @@ for k,l in ipairs(f)do
 g[k]='~o:'..string.gsub(l,'^~','')
 end
 for k,l in ipairs(HW(e,g))do
-local m,n=KG.parse_line(l),f[k]
+local m,n=KI.parse_line(l),f[k]
 local o=m.stopped and m.head
 if string.sub(n,1,1)=='~'then
 o=m.hold
-if not o and KI(e)then
+if not o and KK(e)then
 c(e)
 end
 end
-if not(KI(e)and o)then
+if not(KK(e)and o)then
 b(e,'~~'..n,string.sub(g[k],4))
 end
 end
@@ -161,9 +165,9 @@ local t=o.state==GC.waiting and GI(n.fixed)
 local u=t and not(i[q]or n.fair or n.working or n.delayed)
 if n.newer then
 i[q]=true
-elseif n.limited and KH(n.limited)and p==DA(r,n.limited,q)then
+elseif n.limited and KJ(n.limited)and p==DA(r,n.limited,q)then
 i[q]=true
-elseif u and not n.limited and KH(s)and p==DA(r,s,q)then
+elseif u and not n.limited and KJ(s)and p==DA(r,s,q)then
 i[q]=true
 FL(f.plan,'ZADD limited',AI(s),q)
 HT(f,'turn_wrong',q)
@@ -202,7 +206,7 @@ for i=1,#c,2 do
 local j,k=c[i],c[i+1]
 local l=string.match(j,'^~o:(.*)$')
 if l then
-if not(KI(b)and select(2,KG.parse_line(k)))then
+if not(KK(b)and select(2,KI.parse_line(k)))then
 HZ(b,j)
 FL(b.plan,'HDEL tasks',j)
 end

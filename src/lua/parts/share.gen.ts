@@ -2,7 +2,3 @@
 
 export const $CE = `local CE=25200
 `;
-export const $CL = `local function CL(a)
-return a.group or a.priority
-end
-`;

@@ -448,7 +448,7 @@ error('~lease is not a number')
 end
 local y=x.rate or''
 r,s=y,x.alarm
-local z,aa=JP(x.wake)
+local z,aa=JR(x.wake)
 if aa>0 then
 t=x.wake
 end
@@ -556,7 +556,7 @@ elseif z then
 AL(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-JY(n,m,b.info,s)
+KA(n,m,b.info,s)
 return FU(n)or z
 end
 return z
@@ -565,7 +565,7 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-JY(n,m,b.info,s)
+KA(n,m,b.info,s)
 end
 ER(o)
 n.drained=o.drained
@@ -574,7 +574,7 @@ local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-FL(n,'HSET tasks','~wake',JS(n.now,nil,t))
+FL(n,'HSET tasks','~wake',JU(n.now,nil,t))
 end
 local ac=BI(n,o,p,ab)or FU(n)
 if ac then

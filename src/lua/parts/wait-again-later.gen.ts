@@ -2,11 +2,11 @@
 
 export const $HJ_ = `HJ=(function(a)
 return function(b,c,d,e,f,g)
-local h,i=KG.line_of(b,d)
+local h,i=KI.line_of(b,d)
 if h and h.head==c then
-KG.set_stopped(b,i,false)
+KI.set_stopped(b,i,false)
 elseif h and h.ordered and not h.head and d.state==GC.working then
-h.head=not h.hold and not KF.is_moved(b,i)and c or nil
+h.head=not h.hold and not KH.is_moved(b,i)and c or nil
 end
 return a(b,c,d,e,f,g)
 end
@@ -17,7 +17,7 @@ return function(b,c,d,e,f,g)
 local h=d.state==GC.rejected
 a(b,c,d,e,f,g)
 if h then
-KS.note_outcome(b,c,d,'open')
+KU.note_outcome(b,c,d,'open')
 end
 end
 end)(HJ)

@@ -4,7 +4,7 @@ export const $AF_ = `AF=(function(a)
 local function b(c,d)
 local e=100
 local f,g,h=d.line,'~'..d.name,{}
-local i=f.ordered and(KG.is_busy(d)and 0 or 1)or e
+local i=f.ordered and(KI.is_busy(d)and 0 or 1)or e
 if i==0 or f.waiting==0 then
 return
 end
@@ -26,7 +26,7 @@ return n.place<o.place
 end)
 for q=1,math.min(i,#h)do
 local r,s=h[q].place,h[q].id
-KG.leave_line(c,d,s,r)
+KI.leave_line(c,d,s,r)
 FL(c,'ZREM limited',s)
 if f.ordered then
 f.head=s
@@ -48,7 +48,7 @@ for h,i in pairs(d.groups)do
 local j=i.line
 if j and j.changed then
 b(d,i)
-KF.end_empty(d,i)
+KH.end_empty(d,i)
 local k,l='~o:'..h,c(j)
 local m=d.stored_before[k]or''
 if l~=''and l~=m then
@@ -74,7 +74,7 @@ end)(FJ)
 `;
 export const $FU_ = `FU=(function(a)
 return function(b)
-KS.notify_followers(b)
+KU.notify_followers(b)
 return a(b)
 end
 end)(FU)

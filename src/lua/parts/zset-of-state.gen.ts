@@ -7,10 +7,10 @@ end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-export const $KR = `local function KR(a)
+export const $KT = `local function KT(a)
 if a=='blocked'then
-return KP.task,KP.gate
+return KR.task,KR.gate
 end
-return nil,KP.task
+return nil,KR.task
 end
 `;

@@ -29,5 +29,5 @@ end
 return d
 end
 `;
-export const $JF = `local JF=CF/2
+export const $JG = `local JG=CF/2
 `;

@@ -111,7 +111,7 @@ test("a queue is not deleted while a flow needs it, unless forced", async () => 
     { ref: "b", queue: second, payload: "b", after: "a" },
   );
   const operator = new Operator("second", { transport: rig.transport, now: () => rig.now });
-  const refused = { ok: false, code: "still_working", working: expect.any(Number) };
+  const refused = { ok: false, code: "still_working", working: 0, ofFlows: 2 };
   expect(await operator.deleteQueue()).toEqual(refused);
   await new Flows({ transport: rig.transport, now: () => rig.now }).cancel(id);
   expect(await operator.deleteQueue()).toEqual({ ok: true });
@@ -192,4 +192,12 @@ test("a declared queue that reaches no database is refused with its path, and wh
   );
   await expect(added).rejects.toThrow("tasks[1].queue.transport must be declared");
   await expect(added).rejects.toThrow("Handlers and fetch of a deployment take queue(…)");
+});
+
+test("a misspelt option of a task or an inner flow is refused, with those that there are", async () => {
+  const task = { ref: "a", queue: queueNamed("rows"), payload: 1 };
+  for (const item of [task, { ref: "b", flow: [task] }])
+    await expect(flow([{ ...item, afer: "c" }])).rejects.toThrow(
+      /^tasks\[0\]\.afer is .*one of ref, .*after/,
+    );
 });

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { linked } from "../../../src/features/linked/index.ts";
+import { Flows } from "../../../src/http/flows/index.ts";
 import { Queue } from "../../../src/index.ts";
 import { deepTools } from "../../support/deep.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
@@ -33,6 +34,9 @@ beforeEach(async () => {
     { id: "f" },
   );
 });
+
+const flows = () => new Flows({ transport: linked(rig.transport), now: () => rig.now });
+const stateOf = async (id: string) => (await flows().get(id))?.state;
 
 const work = async (as: "complete" | "reject" = "complete") => {
   const [first] = await queue.dequeue();
@@ -93,14 +97,64 @@ test("a task that is blocked although all of its edges are closed is released", 
 test("what waits for a task that is lost is rejected", async () => {
   await rig.command("HDEL", key("tasks"), B, `.${B}`);
   await rig.command("ZREM", key("delayed"), B);
-  await runDeepSweep();
+  expect(await found()).toEqual({ control_broken: ["~nodes"], flow_broken: [B] });
   expect(await queue.counts()).toMatchObject({ pending: 1, blocked: 0, rejected: 3 });
+  await work();
+  expect(await stateOf("f@emails")).toBe("rejected");
 });
+
+test.for(["", "9", "1", "many"])("a wrong count of nodes is corrected: %s", async (wrong) => {
+  const field = [key("tasks"), "~nodes"] as const;
+  await (wrong === "" ? rig.command("HDEL", ...field) : rig.command("HSET", ...field, wrong));
+  expect(await found()).toEqual({ control_broken: ["~nodes"] });
+  expect(await rig.command("HGET", ...field)).toBe("7");
+});
+
+test("a partition whose note is lost is noted again, so that sweeps look into its outbox", async () => {
+  await rig.command("ZREM", "sluice:queues", `~^${QUEUE}`);
+  expect(await found()).toEqual({ control_broken: [`~^${QUEUE}`] });
+});
+
+test.for([undefined, 2])(
+  "a flow over two queues that loses a task is rejected; partitions: %s",
+  async (partitions) => {
+    const options = { transport: linked(rig.transport), now: () => rig.now, partitions };
+    const queues = ["one", "two"].map((name) => new Queue(name, options)) as [Queue, Queue];
+    const own = (ref: string, at: 0 | 1, after: readonly string[] = []): FlowItem<Queue> => {
+      return { ref, queue: queues[at], payload: ref, after };
+    };
+    await addFlow([own("a", 0), own("b", 1, ["a"]), own("c", 0, ["b"])], flowQueueOf, { id: "g" });
+    const keys = Object.keys(await rig.keySpace());
+    const of = (part: string) =>
+      keys.find((one) => new RegExp(`\\{two(/\\d)?\\}:${part}$`).test(one)) as string;
+    await rig.command("HDEL", of("tasks"), "1{g@one}", ".1{g@one}");
+    await rig.command("HSET", of("tasks"), "~nodes", "5");
+    await rig.command("ZREM", of("delayed"), "1{g@one}");
+    const { faults } = await runDeepSweep();
+    const byQueue = faults.map((one) => [one.queue, one.fault, one.ids]);
+    expect(byQueue).toEqual([
+      ["one", "flow_broken", ["1{g@one}"]],
+      ["two", "control_broken", ["~nodes"]],
+    ]);
+    expect((await runDeepSweep()).faults).toEqual([]);
+    expect(await rig.command("HGET", of("tasks"), "~nodes")).toBe("0");
+    const report = await flows().get("g@one");
+    expect(report?.nodes.map(({ state, because }) => [state, because])).toEqual([
+      ["pending", undefined],
+      [null, undefined],
+      ["rejected", "b"],
+    ]);
+    const [a] = await queues[0].dequeue();
+    await a?.complete();
+    expect(await stateOf("g@one")).toBe("rejected");
+  },
+);
 
 test("tasks whose flow is not known are cancelled", async () => {
   await rig.command("HDEL", key("tasks"), "~F:f@emails");
   expect(await found()).toEqual({
-    flow_broken: [expect.any(String), "2{f@emails}", "3{f@emails}", "5{f@emails}"],
+    control_broken: ["~F:f@emails flow.0.1"],
+    flow_broken: [...[1, 2, 3, 4, 5].map((number) => `${number}{f@emails}`), "flow{f@emails}"],
   });
   expect(await queue.counts()).toMatchObject({ pending: 1, blocked: 0 });
   expect(await work()).toBe("a");

@@ -101,7 +101,7 @@ export const ofFlows: readonly Operation[] = [
       await add(by);
       await notify(by);
       const ids = NODES.map(({ id }) => ({ id }));
-      const args = { maxBytes: "1000" };
+      const args = { maxBytes: "1000", deep: "1" };
       return run(by.transport, shardOf(by).call(readNodesScript, args, ids));
     },
   },

@@ -3,7 +3,7 @@ import { always, change, drop, type LawMutants, never } from "../mutant.ts";
 export const flows: LawMutants = {
   "a flow is added twice": {
     in: "add-flow",
-    lua: never("found[7] and string.sub(first, 1, 1) ~= '~'"),
+    lua: never("found[7] and string.sub(items[FIRST + 2], 1, 1) ~= '~'"),
     breaks: "law 5: a copy of the call adds the tasks of a flow again",
   },
   "a staged piece of a flow stays for ever": {
@@ -110,8 +110,8 @@ export const flows: LawMutants = {
     breaks: "law 10: tasks that wait for others seem to be due",
   },
   "a deep sweep looks for a flow in the wrong queue": {
-    in: "repairHomeless",
-    src: change("homes[0] ?? shard.name", "shard.name"),
+    in: "homelessOf",
+    src: change("[named[i]]", "[shard.name]"),
     breaks: "law 10: a deep sweep cancels tasks of a flow that is valid",
   },
 };
