@@ -31,6 +31,20 @@ test("every link of the documents to a file, or a place in one, leads there", ()
   expect(lost).toEqual([]);
 });
 
+test("each example that the pages of the package name is there, with a README whose links lead somewhere", () => {
+  const named = pages.flatMap((page) => textOf(page).match(/`examples\/[\w-]+`/g) ?? []);
+  expect(new Set(named).size).toBeGreaterThanOrEqual(3);
+  for (const name of named) {
+    const folder = name.slice(1, -1);
+    const links = textOf(`${folder}/README.md`).matchAll(/\]\(([^)#:\s]+)(?:#([^)]*))?\)/g);
+    for (const [, target = "", anchor] of links) {
+      const file = join(root, folder, target);
+      expect(existsSync(file), `${folder}: ${target}`).toBe(true);
+      if (anchor !== undefined) expect(anchorsOf(file)).toContain(anchor);
+    }
+  }
+});
+
 test("what CONTRIBUTING.md, notes/internals.md and lua/ name in the code is there", () => {
   const wrong: string[] = [];
   for (const page of ["CONTRIBUTING.md", "notes/internals.md", ...globSync("lua/*.md", { cwd: root })]) {
