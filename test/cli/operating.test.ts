@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { linked } from "../../src/features/linked/index.ts";
 import { listen } from "../../src/deploy/process/node-listener.ts";
 import { createApp } from "../../src/http/app.ts";
+import { flow } from "../../src/http/flows/index.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { fetchMap, putMap } from "../../src/features/partitions/map-calls.ts";
 import { spread, writeMap } from "../../src/features/partitions/map.ts";
@@ -243,6 +244,18 @@ describe.each(targets)("delete over %s", (target) => {
     const { rows } = await rig.to(target).sluice("delete", "emails", "--yes", "--force");
     expect(rows).toEqual([{ queue: "emails", deleted: true, ...empty, working: 1, schedules: 0 }]);
     expect(await task?.complete()).toMatchObject({ ok: false });
+  });
+
+  test("is refused while tasks are blocked, unless it is forced", async () => {
+    const queue = rig.queue();
+    await flow({ ref: "a", queue, payload: 1 }, { ref: "b", queue, payload: 2, after: "a" });
+    const { err } = await run("", "--yes");
+    expect(err).toBe(
+      "sluice: 1 task of emails waits for others of flows: cancel the flows, or add --force\n",
+    );
+    expect((await run("", "--yes", "--force")).out).toMatch(
+      "emails with 1 blocked task of flows, 1 pending,",
+    );
   });
 
   test("deletes all partitions", async () => {

@@ -1,6 +1,9 @@
 import { basename } from "node:path";
 import { describe, expect, test } from "vitest";
+import { linkedScripts } from "../../src/lua/linked.gen.ts";
 import { readLua } from "../../tools/lua/files.ts";
+import { bindings } from "../support/bindings.ts";
+import { mostLocals } from "../support/lua-locals.ts";
 import { ruleBreaches, topLevelNames } from "../support/lua-rules.ts";
 import { portableBreaches } from "../support/portable-lua.ts";
 
@@ -27,6 +30,30 @@ describe("the files in lua/ behave the same in each Lua 5.1 (law 8)", () => {
 
   test.for(scripts)("$file", ({ text }) => {
     expect(portableBreaches(text, [sharedText])).toEqual([]);
+  });
+});
+
+describe("no script has more locals at its top level than each Lua 5.1 has room for (law 8)", () => {
+  // GopherLua has 200 registers, for locals and for the values of a statement: these need up to five.
+  const MOST = 195;
+
+  test("in the plain and the linked edition", async () => {
+    const linked = await Promise.all(Object.values(linkedScripts).map((load) => load()));
+    const counts = [...bindings.map(({ script }) => script), ...linked].map(
+      ({ name, source }) => [name, mostLocals(source)] as const,
+    );
+    expect(counts.filter(([, count]) => count > MOST)).toEqual([]);
+    expect(Math.max(...counts.map(([, count]) => count))).toBeGreaterThan(150);
+  });
+
+  test.for([
+    ["local a,b=1,2 local function f(c) local d=c return d end", 3],
+    ["local a do local b,c end local d", 3],
+    ["local a=function() local b if b then local c end end local d='local e'", 2],
+    ["if a then local b elseif c then d=1 end for _,x in ipairs(y) do local z end repeat local w until w", 1],
+    ["local a\nb=1 local c=a,b", 2],
+  ] as const)("%s -> %s", ([text, count]) => {
+    expect(mostLocals(text)).toBe(count);
   });
 });
 

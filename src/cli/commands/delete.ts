@@ -33,7 +33,7 @@ export function deleteCommand(running: Running): Command {
     await refuseUnknownQueue(session, queue);
     const has = await contentsOf(session, queue);
     const { pending, delayed, blocked, working, rejected, schedules } = has;
-    const ofFlows = blocked > 0 ? `${blocked} blocked tasks of flows, ` : "";
+    const ofFlows = blocked > 0 ? `${counted(blocked, "blocked task")} of flows, ` : "";
     const waiting = `${ofFlows}${pending} pending, ${delayed} delayed and ${working} working tasks`;
     const rest = `${counted(rejected, "dead letter")}, ${counted(schedules, "schedule")}`;
     const all = `${queue} with ${waiting}, ${rest}, its results and settings`;

@@ -36,7 +36,8 @@ const OPTIONS = ["id", "onFailure", ...REQUEST_OPTIONS];
  * flow adds nothing, so it can be repeated.
  * @param items tasks, and inner flows `{ ref, flow: […] }`, each with the refs that it comes `after`
  * @returns the ids of the flow and of its tasks
- * @throws {SluiceError} `invalid_argument`, such as for a cycle; `too_large`, `queue_full`, or a fault of the transport
+ * @throws {SluiceError} `invalid_argument`, such as for a cycle; `too_large`, or a fault of the transport; `queue_full` if the
+ *   queue of the first task is full: other queues take the tasks of a flow beyond their `maxPending`
  * @example
  * await flow(
  *   { ref: "fetch", queue: imports, payload: { url } },

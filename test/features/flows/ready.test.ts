@@ -42,6 +42,17 @@ describe("a task that is released", () => {
     expect(await payloads("two")).toEqual(["next", "other"]);
   });
 
+  test("is added to a queue that is full, unless its flow begins there", async () => {
+    await operator("two").configure({ maxPending: 1 });
+    await queue("two").enqueue("other");
+    await add([task("a"), task("b", [], { queue: "two" })]);
+    expect(await payloads("two")).toEqual(["b", "other"]);
+    await queue("two").enqueue("other");
+    await expect(add([task("c", [], { queue: "two" })], { id: "g" })).rejects.toMatchObject({
+      code: "queue_full",
+    });
+  });
+
   test("is delayed from then on, with its priority", async () => {
     await add([task("a"), task("late", "a", { delay: "1h", priority: 9 }), task("soon", "a")]);
     rig.now += 3_600_000;

@@ -1,5 +1,6 @@
 import { nameOfShard, readShardName } from "../../../src/kernel/names/keys.ts";
 import { says } from "../../support/key-space.ts";
+import { Keys } from "./keys-history.ts";
 import { MAX_WORKING, QUEUES } from "./work.ts";
 
 /** One lease of a task, from Redis's own file. */
@@ -27,8 +28,8 @@ export interface TaskHistory {
   readonly place: string;
   readonly id: string;
   /** What its payload says; undefined if the file has no whole enqueue of it. */
-  readonly mark: string | undefined;
-  readonly maxAttempts: number;
+  mark: string | undefined;
+  maxAttempts: number;
   readonly leases: Lease[];
   state: "waiting" | "working" | "completed" | "rejected";
   reason: string;
@@ -67,6 +68,7 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
   const numbers = new Set<string>();
   const slots = new Slots();
   const fronts = new Fronts();
+  const keys = new Keys();
   const working = new Map<string, number>();
   const joins = new Set<string>();
   for (const [name = "", key = "", ...rest] of commands) {
@@ -85,10 +87,19 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
       if (joins.has(`${place} ${id}`)) continue;
       const known = tasks.get(taskKey(queue, id));
       const task = known ?? newHistory(place, id, field === id ? value : "");
-      if (!known) fronts.enqueued(task);
+      const isReplaced = queue === QUEUES.keyed && field === id && known && value !== "";
+      if (!known) {
+        fronts.enqueued(task);
+        faults.push(...keys.enqueued(task).map((fault) => `${queue} ${id}: ${fault}`));
+      } else if (isReplaced) {
+        faults.push(...keys.replaced(task).map((fault) => `${queue} ${id}: ${fault}`));
+        const { mark, maxAttempts } = newHistory(place, id, value);
+        Object.assign(task, { mark, maxAttempts });
+      }
       tasks.set(taskKey(queue, id), task);
       if (task.place !== place) faults.push(`I1 ${queue} ${id} is in ${task.place} and in ${place}`);
-      if (field === id && known && value !== "") faults.push(`${queue} ${id} was enqueued twice`);
+      if (field === id && known && value !== "" && !isReplaced)
+        faults.push(`${queue} ${id} was enqueued twice`);
       if (field === id) continue;
       const was = task.state;
       faults.push(...fronts.follow(task, value).map((fault) => `${queue} ${id}: ${fault}`));

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NewTask } from "../../../src/index.ts";
 import { produceFlows } from "./flows-producer.ts";
+import { keyedProducer } from "./keys-producer.ts";
 import { RunProcess } from "./run-process.ts";
 import { drawErrand, type Errand, LEASE, QUEUES } from "./work.ts";
 
@@ -140,6 +141,8 @@ async function post(): Promise<void> {
   }
 }
 
+const enqueueKeyed = keyedProducer(runProcess, () => `${runProcess.name}-${++marks}`);
+
 const acts: (() => Promise<unknown>)[] = [
   () => enqueue("plain", some(plain)),
   () => enqueue("plain", some(plain)),
@@ -151,6 +154,8 @@ const acts: (() => Promise<unknown>)[] = [
   () => (roll(3) === 0 ? enqueue("long", [task("long", { maxAttempts: 0, lease: LEASE })]) : cancelOne()),
   () => enqueueOnce("ordered", some(ordered)),
   () => enqueue("ordered", some(ordered)),
+  enqueueKeyed,
+  enqueueKeyed,
   recall,
   recall,
   // An id that other producers use at the same time.

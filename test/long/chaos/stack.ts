@@ -43,6 +43,9 @@ const PLAYERS: readonly Role[] = [
   { name: "deep-2", program: "deepSweeper", style: "slow" },
 ];
 
+/** How long a program may take until it answers, ms: also on a busy machine. */
+const PATIENCE = 180_000;
+
 /** Longer than any record is kept, ms. */
 const LONGEST = 8 * 86_400_000;
 
@@ -124,7 +127,7 @@ export abstract class Stack {
   async #answers(role: Role): Promise<void> {
     const { CHAOS_GATEWAY, CHAOS_SERVER } = this.options.environment;
     const url = role === GATEWAY ? CHAOS_GATEWAY : `${CHAOS_SERVER}/openapi.json`;
-    for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
+    for (const end = Date.now() + PATIENCE; Date.now() < end; await sleep(20)) {
       const answer = await fetch(url).catch(() => undefined);
       await answer?.text();
       if (answer) {

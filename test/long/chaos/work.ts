@@ -26,6 +26,8 @@ export const QUEUES = {
   ticks: "ticks",
   /** Groups in strict order. The end of a task's mark names its group. */
   ordered: "ordered",
+  /** Debounced tasks and singletons. The end of a task's mark names its key. */
+  keyed: "keyed",
   /** Tasks of flows. */
   steps: "steps",
   stages: "stages",
