@@ -46,4 +46,4 @@ export const task = (
   ref: string,
   after: FlowItem<string>["after"] = [],
   options: Partial<FlowItem<string>> & { queue?: string } = {},
-): FlowItem<string> => ({ ref, queue: "one", payload: ref, after, ...options }) as FlowItem<string>;
+): FlowItem<string> => ({ ref, queue: "one", payload: ref, after, ...options });

@@ -54,7 +54,7 @@ async function traffic(roll: () => number, queues: readonly Queue[], whole: Flow
   }
 }
 
-test.each([1, 2, 3])(
+test.each([5, 7, 8])(
   "after a failover that leaves each key as of another moment, a deep sweep lets each flow end (seed %i)",
   async (seed) => {
     const roll = dice(seed * 7_919);
