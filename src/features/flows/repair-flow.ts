@@ -49,6 +49,14 @@ export async function repairFlow(
   return true;
 }
 
+/** What a node is notified of. */
+interface Change {
+  readonly to: PlacedNode;
+  readonly at: number;
+  readonly outcome: string;
+  readonly because: string;
+}
+
 /** One look at a flow as a whole. */
 class FlowRepair {
   readonly #link: Link;
@@ -176,7 +184,7 @@ class FlowRepair {
   /** Notifies nodes again that wait for what has ended, and those that wait for what is lost that it failed. */
   async #notify(): Promise<boolean> {
     const again = new Map<string, PlacedNode>();
-    const changes: { readonly to: PlacedNode; readonly at: number; outcome: string; because: string }[] = [];
+    const changes: Change[] = [];
     for (const edge of this.#edges) {
       if (!this.#isOpen(edge)) continue;
       const { from, to, at } = edge;
@@ -189,8 +197,7 @@ class FlowRepair {
         this.#findings.found("flow_broken", from.id);
       }
     }
-    for (const [root, { front, joins }] of this.#graphs)
-      if (front !== undefined) this.#notifyFront(root, front, joins[0] as PlacedNode, again, changes);
+    this.#notifyFronts(again, changes);
     for (const node of this.#all) {
       const waits = this.#waiting.get(keyOf(node));
       if (!waits || (waits.open > 0 && (waits.failed === 0 || node.kind === "join"))) continue;
@@ -216,33 +223,55 @@ class FlowRepair {
     return changes.length + again.size > 0;
   }
 
-  /** The same for the node that nodes were added in front of. Only the join behind these knows the number of its edge. */
-  #notifyFront(
-    root: string,
-    front: string,
-    join: PlacedNode,
-    again: Map<string, PlacedNode>,
-    changes: { readonly to: PlacedNode; readonly at: number; outcome: string; because: string }[],
-  ): void {
-    const ofFront = this.#all.find(({ id, shard }) => id.startsWith(`${front}{`) && shard === join.shard);
-    if (!ofFront) return;
-    const own = this.#edges.filter(({ to }) => keyOf(to) === keyOf(ofFront)).length;
-    const { letters = "" } = this.#waiting.get(keyOf(ofFront)) ?? {};
-    const open = Array.from(letters.matchAll(/[cer]/g), ({ index }) => index).filter((at) => at >= own);
-    const others = Array.from(this.#graphs.values()).filter((one) => one.front === front);
-    const waiting = others.filter(({ joins }) => this.#state(joins[0] as PlacedNode) === "blocked").length;
-    if (open.length <= waiting) return;
-    if (this.#hasEnded(join)) {
-      again.set(keyOf(join), join);
-      this.#findings.found("edge_open", ofFront.id);
-      return;
+  /**
+   * The same for nodes that others were added in front of, and the joins behind these nodes. Only the join behind added
+   * nodes knows the numbers of its edges. If it is lost, what needs its completion falls at once. All else waits until the
+   * added nodes have ended, which a later deep sweep finds.
+   */
+  #notifyFronts(again: Map<string, PlacedNode>, changes: Change[]): void {
+    for (const { to, added } of this.#fronts().values()) {
+      const own = this.#edges.filter((edge) => keyOf(edge.to) === keyOf(to)).length;
+      const { letters = "" } = this.#waiting.get(keyOf(to)) ?? {};
+      const open = Array.from(letters.matchAll(/[cer]/g), ({ index }) => index).filter((at) => at >= own);
+      const first = added.map(({ joins }) => joins[0] as PlacedNode);
+      const waiting = first.filter((join) => this.#state(join) === "blocked").length;
+      if (open.length <= waiting) continue;
+      const ended = first.filter((join) => this.#hasEnded(join));
+      const lost = added.filter(({ joins }) => this.#state(joins[0] as PlacedNode) === "");
+      if (ended.length > 0 && open.length > waiting + lost.length) {
+        for (const join of ended) again.set(keyOf(join), join);
+        this.#findings.found("edge_open", to.id);
+      }
+      if (waiting > 0 || lost.length === 0) continue;
+      const isOver = lost.every(({ nodes }) =>
+        nodes.every((node) => this.#hasEnded(node) || this.#state(node) === ""),
+      );
+      const because = lost[0]?.joins[0]?.id ?? to.id;
+      for (const at of open.filter((one) => isOver || letters[one] === "c")) {
+        this.#findings.found("flow_broken", because);
+        changes.push({ to, at, outcome: "failed", because });
+      }
     }
-    const isOver = (this.#graphs.get(root)?.nodes ?? []).every(
-      (node) => this.#hasEnded(node) || this.#state(node) === "",
-    );
-    if (this.#state(join) !== "" || waiting > 0 || !isOver) return;
-    this.#findings.found("flow_broken", join.id);
-    for (const at of open) changes.push({ to: ofFront, at, outcome: "failed", because: join.id });
+  }
+
+  /** What was added in front of nodes, by {@link keyOf} of these and of the joins behind them. */
+  #fronts() {
+    const fronts = new Map<string, { readonly to: PlacedNode; readonly added: AddedGraph[] }>();
+    const graphs = Array.from(this.#graphs.values());
+    for (const graph of graphs) {
+      const { front, joins } = graph;
+      if (front === undefined) continue;
+      const isHere = ({ shard }: PlacedNode) => shard === joins[0]?.shard;
+      const isFront = (node: PlacedNode) => node.id.startsWith(`${front}{`) && isHere(node);
+      const behind = graphs.find(({ nodes }) => nodes.some(isFront))?.joins.find(isHere);
+      for (const to of [this.#all.find(isFront), behind]) {
+        if (!to) continue;
+        const known = fronts.get(keyOf(to)) ?? { to, added: [] };
+        fronts.set(keyOf(to), known);
+        known.added.push(graph);
+      }
+    }
+    return fronts;
   }
 
   /** What concerns the flow as a whole: its end, and that it is cancelled. */

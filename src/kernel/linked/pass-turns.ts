@@ -88,8 +88,8 @@ class Pass {
 
   /** @returns whether groups wait for a partition that does not own their slot */
   async run(): Promise<boolean> {
-    // From now on no call that began before the change was prepared counts.
-    if (this.#map.next && !(await this.#step([...new Set(this.#map.owners)], "prepare"))) return true;
+    // From now on no call that began before the change was prepared counts. One that was called off has a version, too.
+    if (this.#map.isPreparing && !(await this.#step([...new Set(this.#map.owners)], "prepare"))) return true;
     for (let round = 0; round < MAX_ROUNDS && performance.now() < this.#until; round++) {
       const unchecked = await this.#unchecked();
       if (unchecked.length > 0 && !(await this.#check(unchecked))) break;

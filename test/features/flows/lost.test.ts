@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { addBefore } from "../../../src/features/flows/add-before.ts";
 import { addFlow, type FlowOptions } from "../../../src/features/flows/add-flow.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { flowsPart } from "../../../src/features/flows/sweep-part.ts";
@@ -152,7 +153,30 @@ const SCENES: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
+/** `b` and `c` are added in front of `z` by `a`, which has completed. */
+async function grow(): Promise<void> {
+  const at = (name: string) => flowQueueOf(queue(name) as Queue);
+  await addFlow([task("a", "one"), task("z", "two", ["a"])], at, { id: "f" });
+  const [a] = await queue("one").dequeue();
+  const added = [task("b", "two"), task("c", "one", ["b"])];
+  await addBefore({ receipt: a?.receipt ?? "", store: at("one").store }, "z", added, at);
+  await a?.complete();
+}
+
 describe("a flow that loses something in Redis ends", () => {
+  test("while it has grown, at the second deep sweep", async () => {
+    await begin(grow);
+    const things = thingsOf(await rig.keySpace()).filter(({ name }) => /^\.?g\w{10}\{/.test(name));
+    for (const { key, name, lose } of things) {
+      await begin(grow);
+      await rig.command(...lose);
+      await runDeepSweep();
+      await workOn();
+      expect(await wrongAfter(), `${key} ${name}`).toEqual([]);
+    }
+    expect(things).toHaveLength(6);
+  });
+
   test.for(Object.keys(SCENES))("while it %s", async (name) => {
     const scene = SCENES[name] as () => Promise<unknown>;
     await begin(scene);

@@ -7,7 +7,7 @@ import { useRig } from "../../support/rig.ts";
 
 // Groups in strict order whose slots change hands. order-through-resizes.test.ts has random changes.
 const rig = useRig({ checkInvariants: false });
-const { instance, queueOf, operatorOf, map, resize, run, fieldsOf } = instances(rig);
+const { instance, dying, queueOf, operatorOf, map, resize, run, fieldsOf } = instances(rig);
 const transport = () => linked(instance());
 const queue = (partitions?: number) => queueOf<number>(partitions, transport());
 const operator = () => operatorOf(undefined, transport());
@@ -96,6 +96,21 @@ test("a group waits for no task in a former partition that was cancelled before 
   await sweep();
   expect(await queue().cancel(`late{${GROUP}}`)).toMatchObject({ ok: true });
   expect(await fieldsOf(`~o:${GROUP}`, 1)).toEqual([null]);
+});
+
+test("groups go on after a change that was called off before their partitions knew of it", async () => {
+  await add(GROUP, "1");
+  const [first] = await take();
+  await operator().resize(4);
+  await add(GROUP, "2");
+  // The caller of the change dies when it has written the map.
+  await expect(resize(2, linked(dying(3)))).rejects.toThrow("killed");
+  expect((await map()).next).toBeDefined();
+  await operator().resize(4);
+  expect((await map()).next).toBeUndefined();
+  await first?.complete();
+  await sweep();
+  expect(names(await take())).toEqual(["2"]);
 });
 
 test("without the linked edition, no change begins", async () => {

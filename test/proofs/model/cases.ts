@@ -78,7 +78,7 @@ export function casesOf(operation: Operation, happened: Happened): string[] {
     met.push(...operation.items.map(({ outcome }, i) => `${outcome} ${nameOf(settled[i] ?? {})}`));
   }
   if (operation.does === "enqueueKeyed") met.push(...casesOfKey(operation, happened));
-  if (operation.does === "forgetKey") met.push(`forgetKey ${String(answer)}`);
+  if (operation.does === "forgetKey") met.push(`forgetKey ${answer === true}`);
   if (operation.does === "pause" && operation.for !== undefined) met.push("the queue is paused for a time");
   if (operation.does === "configureGroup" && typeof operation.changes.paused === "object")
     met.push("a group is paused for a time");

@@ -11,7 +11,11 @@ import { machineNow, type Bounds } from "./sequences.ts";
 /** Calls between two lines of the report. */
 const CALLS = 5_000;
 
-const KINDS = [...WITHOUT_PARTITIONS, { name: "a queue with partitions", isPartitioned: true }] as const;
+const KINDS = [
+  ...WITHOUT_PARTITIONS,
+  { name: "a queue with partitions", isPartitioned: true, isOrdered: false },
+  { name: "a divided queue whose turns are passed", isPartitioned: true, isOrdered: true },
+] as const;
 type Kind = (typeof KINDS)[number];
 
 const program = { script: "test:soak", does: "Runs the model beside the real queue, for the given time." };
@@ -57,7 +61,9 @@ const partitioned = new RealPartitions(way);
 
 /** Runs one kind of queue. @returns the number of calls */
 const run = (kind: Kind, bounds: Bounds): Promise<number> =>
-  "isPartitioned" in kind ? runPartitionsModel(partitioned, bounds) : runModel(real, kind, bounds);
+  "isPartitioned" in kind
+    ? runPartitionsModel(partitioned, bounds, kind.isOrdered)
+    : runModel(real, kind, bounds);
 
 const began = machineNow();
 const end = began + (givenMinutes ?? 10) * 60_000;

@@ -3,8 +3,9 @@ import { partitionsOf } from "../../../../src/features/partitions/map.ts";
 import { give } from "../dequeue.ts";
 import type { ModelTask } from "../state.ts";
 import type { Caller } from "./instance.ts";
-import { partitionNames } from "./observation.ts";
+import { type Observation, partitionNames } from "./observation.ts";
 import type { Pull } from "./operations.ts";
+import { isOffered, mustBeItsTurn } from "./strict.ts";
 import { must, mustEqual, type PartitionsState } from "./state.ts";
 
 const DEFAULT_LEASE = 300_000;
@@ -46,7 +47,8 @@ export function dequeue(state: PartitionsState, pull: Pull, answer: unknown, fol
       tasks.length <= most,
       `${task.id} with ${task.expired} expired leases is in a batch of ${tasks.length}`,
     );
-    mustBeFirstOfGroup(state, task, tasks.slice(i));
+    if (state.isOrdered && task.group !== undefined) mustBeItsTurn(state, task);
+    else mustBeFirstOfGroup(state, task, tasks.slice(i));
     lease(state, task, pull, delivered[i] as Delivered);
   }
 }
@@ -95,18 +97,21 @@ function lease(state: PartitionsState, task: ModelTask, pull: Pull, given: Deliv
 /**
  * An empty answer is right only if no task is ready that the instance could know of. It knows the partitions of
  * its map, which may be a minute old, and which of them have work, as it has read within a second.
- * @param scores what the instance had read of the registry before the call
+ * @param readBefore what the instance had read of the registry before the call
+ * @param before the keys then
  */
 export function mustBeEmpty(
   state: PartitionsState,
   { known }: Caller,
   readBefore: ReadonlyMap<string, number> | undefined,
+  before: Observation,
 ): void {
   const partitions = known.map ? partitionsOf(known.map) : [0];
   const hasReadNow = known.scores !== readBefore;
   for (const task of state.tasks.values()) {
     const partition = state.partitions.get(task.id) as number;
     if (!state.isReady(task) || !partitions.includes(partition)) continue;
+    if (state.isOrdered && !isOffered(state, task, before)) continue;
     const score = known.scores.get(partitionNames[partition] as string);
     const wasIdle = score !== undefined && (score <= 0 || score > state.now);
     must(

@@ -1,5 +1,6 @@
 /** A function instance: a queue over a transport of its own, which has its own memory. */
 import { Queue, type Command, type Transport } from "../../../../src/index.ts";
+import { linked } from "../../../../src/features/linked/index.ts";
 import { type PartitionMap, readMap } from "../../../../src/features/partitions/map.ts";
 import { ownSlotsScript, putMapScript } from "../../../../src/features/partitions/partition-scripts.ts";
 import { listWorkScript, setIdleScript } from "../../../../src/features/partitions/turn-scripts.ts";
@@ -47,10 +48,15 @@ export class Instance implements Caller {
   around: Around | undefined;
   #requests = 0;
 
-  /** @param partitions how many the instance declares; undefined: it does not know of partitions */
-  constructor(sent: Transport, now: () => number, partitions: number | undefined) {
+  /**
+   * @param partitions how many the instance declares; undefined: it does not know of partitions
+   * @param isLinked whether it sends the linked edition of the scripts
+   */
+  constructor(given: Transport, now: () => number, partitions: number | undefined, isLinked: boolean) {
+    const sent = isLinked ? linked(given) : given;
     // Without a name of the database: the memory of an instance belongs to this object.
     this.transport = {
+      ...sent,
       send: async (commands, options) => {
         const request = this.#requests++;
         const { around } = this;

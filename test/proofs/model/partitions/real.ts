@@ -1,5 +1,5 @@
 /** The real queue with partitions: several function instances, over HTTP through the gateway. */
-import { sweep } from "../../../../src/index.ts";
+import { Operator, sweep } from "../../../../src/index.ts";
 import { prepareChange } from "../../../../src/features/partitions/copy-settings.ts";
 import { resizeQueue } from "../../../../src/features/partitions/resize.ts";
 import { tagged } from "../../../support/key-space.ts";
@@ -29,6 +29,7 @@ export class RealPartitions {
   space!: Observation;
   readonly way: Way;
   #instances: Instance[] = [];
+  #isOrdered = false;
   readonly #others: ReadonlyMap<number, OtherClient>;
 
   /** @param others clients that make the calls of the instances with these numbers, as far as they offer them */
@@ -37,11 +38,17 @@ export class RealPartitions {
     this.#others = others;
   }
 
-  async reset(now: number): Promise<void> {
+  /** @param isOrdered whether its groups are in strict order */
+  async reset(now: number, isOrdered: boolean): Promise<void> {
     await this.way.direct.sendCommand(["FLUSHALL"]);
     this.now = now;
+    this.#isOrdered = isOrdered;
     this.#instances = DECLARED.map((partitions) => this.#newInstance(partitions));
     for (const other of this.#others.values()) other.renew();
+    if (isOrdered) {
+      const { transport } = this.#newInstance(undefined);
+      await new Operator("emails", { transport, now: () => now }).configure({ order: "strict" });
+    }
     this.space = await observe(this.way.direct);
   }
 
@@ -52,7 +59,7 @@ export class RealPartitions {
   }
 
   #newInstance(partitions: number | undefined): Instance {
-    return new Instance(this.way.transport(), () => this.now, partitions);
+    return new Instance(this.way.transport(), () => this.now, partitions, this.#isOrdered);
   }
 
   instance(by: number): Instance {
@@ -103,10 +110,14 @@ export class RealPartitions {
   async #resize({ transport }: Instance, count: number): Promise<unknown> {
     const now = () => this.now;
     const place = { name: "emails", prefix: undefined, transport, now, prepare: prepareChange };
-    return resizeQueue(place, count).catch((error: unknown) => {
+    try {
+      const map = await resizeQueue(place, count);
+      await transport.passTurns?.(place, map);
+      return map;
+    } catch (error) {
       if (error instanceof Stopped) return "stopped";
       throw error;
-    });
+    }
   }
 
   async #call(instance: Instance, operation: PartitionedOperation): Promise<unknown> {

@@ -6,6 +6,7 @@ import { type Bounds, runSequences } from "../sequences.ts";
 import type { PartitionedOperation } from "./operations.ts";
 import type { RealPartitions } from "./real.ts";
 import { must } from "./state.ts";
+import { leftOfLines } from "./strict.ts";
 import { steps } from "./steps.ts";
 import { PartitionsWorld } from "./world.ts";
 
@@ -28,9 +29,12 @@ const START = 1_700_000_000_000;
 /** Most steps of a sequence. */
 const LONGEST = 120;
 
-/** Runs until that many calls were made, or until a step differs from the model; see {@link runSequences}. */
-export function runPartitionsModel(real: RealPartitions, bounds: Bounds): Promise<number> {
-  const drawn = commands([steps as never], { maxCommands: LONGEST, size: "max" });
+/**
+ * Runs until that many calls were made, or until a step differs from the model; see {@link runSequences}.
+ * @param isOrdered whether groups are in strict order
+ */
+export function runPartitionsModel(real: RealPartitions, bounds: Bounds, isOrdered = false): Promise<number> {
+  const drawn = commands([steps(isOrdered) as never], { maxCommands: LONGEST, size: "max" });
   return runSequences(
     drawn,
     () => real.calls,
@@ -38,8 +42,8 @@ export function runPartitionsModel(real: RealPartitions, bounds: Bounds): Promis
     async (sequence) => {
       const restore = replaceClock(() => real.now);
       try {
-        await real.reset(START);
-        const world = new PartitionsWorld(START);
+        await real.reset(START, isOrdered);
+        const world = new PartitionsWorld(START, isOrdered);
         await asyncModelRun(() => ({ model: world, real }), sequence);
         await finish(world, real);
       } finally {
@@ -87,8 +91,11 @@ async function finish(world: PartitionsWorld, real: RealPartitions): Promise<voi
   }
   const isVisited = () => [...real.space.scores.keys()].some((name) => name.startsWith("emails"));
   const former = () => (isVisited() ? real.space.map.former : []);
-  for (let rounds = 0; state.tasks.size > 0 || former().length > 0 || rounds < 1; rounds++) {
-    const left = [...state.tasks.keys(), ...former().map((partition) => `former partition ${partition}`)];
+  const lines = () => (state.isOrdered && isVisited() ? leftOfLines(real.space) : []);
+  const isLeft = () => state.tasks.size + former().length + lines().length > 0;
+  for (let rounds = 0; isLeft() || rounds < 1; rounds++) {
+    const partitions = former().map((partition) => `former partition ${partition}`);
+    const left = [...state.tasks.keys(), ...partitions, ...lines()];
     must(rounds < 60, `after ${rounds} sweeps of 10 minutes are left: ${left.join(", ")}`);
     world.pass(real, 600_000);
     await call({ does: "sweep", lone: false });

@@ -43,12 +43,17 @@ export class PartitionsState extends QueueState {
   readonly receipts: string[] = [];
   /** The last lease number of each partition. */
   readonly leases = new Map<number, number>();
+  /** Tasks that were delayed before they became ready. */
+  readonly late = new Set<string>();
+  /** Whether its groups are in strict order. */
+  readonly isOrdered: boolean;
   /** Rises with each call, and orders what becomes ready. */
   step = 0;
 
-  constructor(now: number) {
+  constructor(now: number, isOrdered: boolean) {
     super();
     this.now = now;
+    this.isOrdered = isOrdered;
   }
 
   /** When a task is due, its lease ends or its record goes away; 0: never. */
@@ -70,7 +75,10 @@ export class PartitionsState extends QueueState {
   /** Takes back an expired lease, or puts a due task in line. */
   fallDue(task: ModelTask): void {
     if (task.state === "working") takeBack(this, [task.id], this.now);
-    else if (this.delayed.delete(task.id)) task.state = "pending";
+    else if (this.delayed.delete(task.id)) {
+      task.state = "pending";
+      this.late.add(task.id);
+    }
     this.places.set(task.id, this.step);
   }
 

@@ -18,8 +18,8 @@ import { must, mustEqual, PartitionsState } from "./state.ts";
 export class PartitionsWorld {
   readonly state: PartitionsState;
 
-  constructor(now: number) {
-    this.state = new PartitionsState(now);
+  constructor(now: number, isOrdered: boolean) {
+    this.state = new PartitionsState(now, isOrdered);
   }
 
   pass(real: RealPartitions, ms: number): void {
@@ -51,17 +51,17 @@ export class PartitionsWorld {
   #compare(call: PartitionedCall, happened: Happened, readBefore: Known, otherBefore?: Known): void {
     const { state } = this;
     const { operation } = call;
-    const { answer, after, by, other } = happened;
+    const { answer, before, after, by, other } = happened;
     const follow = () => state.follow(after, false);
     switch (operation.does) {
       case "enqueue":
         return enqueue(state, operation.tasks, operation.key, answer, after, readBefore.map);
       case "dequeue":
-        return this.#dequeue(operation.pull, answer, by, readBefore, follow);
+        return this.#dequeue(operation.pull, answer, { by, readBefore, before }, follow);
       case "dequeueTwice": {
         const [first, copy] = answer as [unknown[], { id: string; receipt: string }[]];
         const isSame = this.#seesAll(by, readBefore) && this.#seesAll(other as Caller, otherBefore);
-        this.#dequeue(operation.pull, first, by, readBefore, () => {});
+        this.#dequeue(operation.pull, first, { by, readBefore, before }, () => {});
         if (isSame) mustBeCopy(first, copy);
         else {
           const had = new Set(state.receipts);
@@ -85,7 +85,7 @@ export class PartitionsWorld {
         // If Redis does not know the settle, the commands behind it run first: they may find nothing.
         const isEmpty = (tasks as unknown[]).length === 0;
         if (isEmpty && call.mishap === "scripts forgotten") return follow();
-        return this.#dequeue(operation.pull, tasks, by, readBefore, follow);
+        return this.#dequeue(operation.pull, tasks, { by, readBefore, before }, follow);
       }
       case "cancel":
       case "get":
@@ -99,8 +99,13 @@ export class PartitionsWorld {
     }
   }
 
-  #dequeue(pull: Pull, answer: unknown, by: Caller, readBefore: Known, follow: () => void): void {
-    if (Array.isArray(answer) && answer.length === 0) mustBeEmpty(this.state, by, readBefore.scores);
+  #dequeue(
+    pull: Pull,
+    answer: unknown,
+    { by, readBefore, before }: Pick<Happened, "by" | "before"> & { readonly readBefore: Known },
+    follow: () => void,
+  ): void {
+    if (Array.isArray(answer) && answer.length === 0) mustBeEmpty(this.state, by, readBefore.scores, before);
     dequeue(this.state, pull, answer, follow);
   }
 
@@ -143,6 +148,8 @@ export class PartitionsWorld {
   #resize({ operation, meanwhile }: PartitionedCall, { answer, after }: Happened): void {
     if (operation.does !== "resize" || answer === "stopped" || meanwhile) return;
     const { map } = after;
+    // It waits while a group waits for a partition that does not own its slot.
+    if (this.state.isOrdered && map.isPreparing) return;
     must(map.next === undefined, "a resize stopped that need not wait");
     const count = map.version === 0 ? 1 : operation.count;
     mustEqual(
