@@ -55,7 +55,7 @@ const ITEMS: readonly FlowItem<string>[] = [
 ];
 
 const add = (through = transport, options: FlowOptions = {}) =>
-  addFlow(ITEMS, (name) => flowQueueOf(queue(name, through) as Queue), { id: "f", ...options });
+  addFlow(ITEMS, (name) => flowQueueOf(queue(name, through)), { id: "f", ...options });
 
 /** One thing that Redis has of a flow. */
 interface Thing {
@@ -155,7 +155,7 @@ const SCENES: Readonly<Record<string, () => Promise<unknown>>> = {
 
 /** `b` and `c` are added in front of `z` by `a`, which has completed. */
 async function grow(): Promise<void> {
-  const at = (name: string) => flowQueueOf(queue(name) as Queue);
+  const at = (name: string) => flowQueueOf(queue(name));
   await addFlow([task("a", "one"), task("z", "two", ["a"])], at, { id: "f" });
   const [a] = await queue("one").dequeue();
   const added = [task("b", "two"), task("c", "one", ["b"])];
