@@ -18,7 +18,7 @@ export interface ModelDequeue {
   /** Whether the bound on bytes allows no more than one task. */
   readonly single?: boolean | undefined;
   readonly worker?: SignOfLife | undefined;
-  /** Called after its first request. */
+  /** Called after each of its requests. */
   readonly send?: (() => void) | undefined;
 }
 
@@ -70,7 +70,7 @@ export function slotOf({ token, max }: Pick<ModelDequeue, "token" | "max">): str
 export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
   for (let looks = 1; ; looks++) {
     const { goesOn, ...batch } = lookOnce(queue, now, { ...call, resend: call.resend || looks > 1 }, seen);
-    if (looks === 1) call.send?.();
+    call.send?.();
     if (!goesOn || call.unheard) return batch;
   }
 }

@@ -2,7 +2,15 @@
 import type { LeasedTask, Settled } from "../../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
-import { cancelled, FLOWS_EXPECTED, sendsSettled, sweptDeep, sweptFlows } from "./flows/expected.ts";
+import {
+  cancelled,
+  emptied,
+  FLOWS_EXPECTED,
+  sendsSettled,
+  sendsTaken,
+  sweptDeep,
+  sweptFlows,
+} from "./flows/expected.ts";
 import { stoppedGroups } from "./lines.ts";
 import { newlyAdded } from "./hand-over.ts";
 import { INVALID } from "./invalid.ts";
@@ -64,7 +72,11 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   enqueueNew: (world, operation, happened, copy) => newlyAdded(world, operation, happened, copy),
   ...KEYED_EXPECTED,
   dequeue: (world, pull, happened, copy) =>
-    world.pulled(pull, happened.answer as readonly LeasedTask[], happened, { copy, afterSettle: false }),
+    world.pulled(pull, happened.answer as readonly LeasedTask[], happened, {
+      copy,
+      afterSettle: false,
+      send: sendsTaken(world, copy),
+    }),
   settle: (world, { key, items, pull }, happened, copy) => {
     const pause = Math.max(...items.map((item) => (item.queue && item.ms) || 0));
     if (pause > 0) pauseAtLeast(world.queue, world.now, pause);
@@ -77,7 +89,11 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
       return settled;
     }
     const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
-    const pulling = { copy: pause > 0 ? "only" : copy, afterSettle: true, send } as const;
+    const pulling = {
+      copy: pause > 0 ? "only" : copy,
+      afterSettle: true,
+      send: sendsTaken(world, copy, send),
+    } as const;
     return { settled, tasks: world.pulled(pull, tasks, happened, pulling) };
   },
   cancel: (world, { id, lease }, _, copy) =>
@@ -103,7 +119,11 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     if (answer.redriven > 0) wakeForReady(world, waker, isCopy ? "later" : "first");
     return answer;
   },
-  purge: ({ queue, now }, operation) => ({ purged: purge(queue, now, operation) }),
+  purge: (world, operation, _, copy) => {
+    const purged = purge(world.queue, world.now, operation);
+    if (operation.state === "blocked" && purged > 0 && copy !== "unheard") emptied(world);
+    return { purged };
+  },
   configure: (world, operation) => configured(world, operation, operation.changes),
   pause: (world, operation) => configured(world, operation, { pause: operation.for ?? 0 }),
   resume: (world, operation) => configured(world, operation, { pause: null }),

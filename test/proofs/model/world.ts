@@ -204,7 +204,7 @@ export class World {
     }: {
       readonly copy: Copy;
       readonly afterSettle: boolean;
-      /** Called after the first request. */
+      /** Called after each request. */
       readonly send?: (() => void) | undefined;
     },
   ) {

@@ -130,6 +130,27 @@ export function sendsSettled(world: World, copy: Copy): () => void {
   return () => void Caller.attempt(() => left.length > 0 && caller.send(left));
 }
 
+/** The caller empties the outbox of the queue. */
+export function emptied(world: World): void {
+  const name = world.queue.flows?.name;
+  if (name) Caller.attempt(() => callerOf(world).empty(name));
+}
+
+/** After a dequeue that has ended last leases of nodes, its caller empties the outbox; then it does what else is left. */
+export function sendsTaken(world: World, copy: Copy, settled?: () => void): () => void {
+  let known = world.queue.deadLetters.length;
+  let left = settled;
+  return () => {
+    const more = world.queue.deadLetters.slice(known);
+    known = world.queue.deadLetters.length;
+    if (copy !== "unheard" && more.some(({ id }) => NODE.test(id))) emptied(world);
+    left?.();
+    left = undefined;
+  };
+}
+
+const NODE = /^\w+\{.+@.+\}$/;
+
 /** A cancel of a task notifies no node itself, but its caller empties the outbox. */
 export function cancelled<T extends { readonly ok: boolean; readonly state?: string }>(
   world: World,
