@@ -150,8 +150,14 @@ export const flows: readonly OperationText[] = [
         examples: {
           two: {
             tasks: {
-              rows: { state: "completed" },
-              audit: { state: "rejected", error: "503", reason: "attempts_exhausted" },
+              rows: { id: "1{nightly@imports}", queue: "rows", state: "completed" },
+              audit: {
+                id: "2{nightly@imports}",
+                queue: "audits",
+                state: "rejected",
+                error: "503",
+                reason: "attempts_exhausted",
+              },
             },
           },
         },

@@ -81,8 +81,6 @@ export async function redriveWholeFlow(
       if (wake) await slice[i]?.store.ready({ now: true });
     }
   }
-  const shards = new Set(layout.nodes.map(({ shard }) => shard));
-  if (redriven > 0) for (const name of shards) await emptyOutbox(link, name, options);
   return { ok: true, redriven };
 }
 

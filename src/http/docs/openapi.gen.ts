@@ -2671,9 +2671,13 @@ export const openapi: OpenApiDocument = {
                     "value": {
                       "tasks": {
                         "rows": {
+                          "id": "1{nightly@imports}",
+                          "queue": "rows",
                           "state": "completed"
                         },
                         "audit": {
+                          "id": "2{nightly@imports}",
+                          "queue": "audits",
                           "state": "rejected",
                           "error": "503",
                           "reason": "attempts_exhausted"

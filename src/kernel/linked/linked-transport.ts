@@ -94,6 +94,21 @@ function leavesOutbox(
   return Array.isArray(deadLetters) && deadLetters.some((id) => NODE.test(String(id)));
 }
 
+/** Whether a call may have redriven tasks of flows: some that it names, or any. */
+function redrives(
+  { script: { name }, args }: Extract<Command, { script: Script }>,
+  [, count]: readonly Reply[],
+): boolean {
+  const [, , dry] = args;
+  const items = args.slice(7);
+  return (
+    name === "redrive" &&
+    dry === "" &&
+    Number(count) > 0 &&
+    (items.length === 0 || items.some((id) => NODE.test(id)))
+  );
+}
+
 /**
  * The outcomes of commands as queues read them. A call that has ended tasks may have left something to be notified to
  * other partitions: that is done first. A task that is blocked is in this state.
@@ -113,6 +128,10 @@ async function asPlain(
     const [, state, at, fixed] = reply;
     if (name === "get" && state === "delayed" && at === BLOCKED && String(fixed).startsWith(OF_FLOW))
       outcomes[i] = { reply: reply.with(1, "blocked") };
+    if (redrives(command, reply)) {
+      const { emptyOutboxOfRedriven } = await import("./outbox.ts");
+      await emptyOutboxOfRedriven(transport, command.keys, command.args[0], options, released);
+    }
     if (leavesOutbox(command, reply)) {
       const { emptyOutboxOf } = await import("./outbox.ts");
       await emptyOutboxOf(transport, command.keys, command.args[0], options, released);

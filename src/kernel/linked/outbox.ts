@@ -12,6 +12,7 @@ import { cancelMember, type CancelMode, cancelNodes, markCall, readCancelMember 
 import { Failures } from "./failures.ts";
 import { readLayout } from "./flow-layout.ts";
 import { flowOf, layoutField, nodeId } from "./flow-names.ts";
+import { noteNodes } from "./node-notes.ts";
 import { pieceCall, readPiece } from "./node-pieces.ts";
 import {
   endFlowScript,
@@ -44,8 +45,8 @@ const PER_CALL = 200;
 const ENTRIES = 100;
 const MAX_ROUNDS = 1_000;
 
-/** How long the layout of a flow is kept after its end, ms. */
-const LAYOUT_KEPT_FOR = 3_600_000;
+/** How long the layout of a flow is kept after its end, ms: as long as results and dead letters by default. */
+const LAYOUT_KEPT_FOR = { completed: 3_600_000, failed: 604_800_000 };
 
 /** A partition by its name in the registry, such as `emails` or `emails/3`. */
 export function shardNamed(link: Link, name: string): Shard {
@@ -140,7 +141,7 @@ async function sendEntries(
       const { member, outcome, followers } = one.entry;
       if (followers !== " -") continue;
       const end = async () => {
-        await endFlow(link, one.from, flowOf(member), outcome === "open", options);
+        await endFlow(link, one.from, flowOf(member), outcome as "completed" | "failed" | "open", options);
         return true;
       };
       if (await failures.of(end)) done.push(one);
@@ -253,6 +254,26 @@ export async function emptyOutboxOf(
 ): Promise<void> {
   const { link, name } = shardOf(transport, keys, testNow);
   await unlessItFails(emptyOutbox({ ...link, released }, name, ofRequest(options)));
+}
+
+/** As {@link emptyOutboxOf}, after a redrive: sweeps find the nodes again of a flow that had ended. */
+export async function emptyOutboxOfRedriven(
+  transport: QueueRef["transport"],
+  keys: readonly string[],
+  testNow: string | undefined,
+  options: SendOptions = {},
+  released?: ForReleased,
+): Promise<void> {
+  const { link, name } = shardOf(transport, keys, testNow);
+  const shard = shardNamed(link, name);
+  const own = ofRequest(options);
+  const empty = async () => {
+    const { nodes } = await run(transport, shard.call(readOutboxScript, { size: "1", skip: "0" }), own);
+    if (nodes === 0) return;
+    await transport.send([noteNodes(shard)], own);
+    await emptyOutbox({ ...link, released }, name, own);
+  };
+  await unlessItFails(empty());
 }
 
 /**
@@ -383,17 +404,21 @@ async function endFlow(
   link: Link,
   home: string,
   flow: string,
-  goesOn: boolean,
+  outcome: "completed" | "failed" | "open",
   options: SendOptions,
 ): Promise<void> {
   const shard = shardNamed(link, home);
   const layout = await readLayout(shard, flow, options);
   if (!layout) return;
-  const args = { keptFor: goesOn ? "" : String(LAYOUT_KEPT_FOR) };
+  const args = { keptFor: outcome === "open" ? "" : String(LAYOUT_KEPT_FOR[outcome]) };
   const own = layout.fields.map((id) => ({ id, shard: home }));
   const ended = groupedBy([...layout.nodes, ...layout.roots, ...own], (one) => one.shard);
   const calls = Array.from(ended, ([name, ids]) =>
     slicesOf(ids, PER_CALL).map((slice) => shardNamed(link, name).call(endFlowScript, args, slice)),
   );
-  await runAll(link.transport, calls.flat(), options);
+  // What goes on is to be found by sweeps.
+  const notes =
+    outcome === "open" ? Array.from(ended.keys(), (name) => noteNodes(shardNamed(link, name))) : [];
+  const noted = notes.map((note) => commandCall(note, () => undefined));
+  await runAll<unknown>(link.transport, [...noted, ...calls.flat()], options);
 }

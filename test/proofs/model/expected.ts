@@ -6,6 +6,8 @@ import {
   cancelled,
   emptied,
   FLOWS_EXPECTED,
+  NODE,
+  redriven,
   sendsSettled,
   sendsTaken,
   sweptDeep,
@@ -106,17 +108,23 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     const groups = stoppedGroups(queue);
     return { total: groups.length, groups, cursor: null };
   },
-  redrive: (world, operation) => {
-    const redriven = redrive(world.queue, world.now, operation);
-    if (redriven > 0 && !operation.dryRun) wakeForReady(world, operation.waker, "first");
-    return { redriven, refused: [] };
+  redrive: (world, operation, _, copy) => {
+    const count = redrive(world.queue, world.now, operation);
+    if (count > 0 && !operation.dryRun) {
+      wakeForReady(world, operation.waker, "first");
+      if (copy !== "unheard") redriven(world);
+    }
+    return { redriven: count, refused: [] };
   },
-  redriveIds: (world, { ids, waker }) => {
+  redriveIds: (world, { ids, waker }, _, copy) => {
     const { queue, now } = world;
     const waiting = ids.map(({ id }) => id).filter((id) => isRedriven(queue, id));
     const answer = redriveByIds(queue, now, ids);
     const isCopy = waiting.some((id) => !answer.refused.some((refused) => refused.id === id));
-    if (answer.redriven > 0) wakeForReady(world, waker, isCopy ? "later" : "first");
+    if (answer.redriven > 0) {
+      wakeForReady(world, waker, isCopy ? "later" : "first");
+      if (copy !== "unheard" && ids.some(({ id }) => NODE.test(id))) redriven(world);
+    }
     return answer;
   },
   purge: (world, operation, _, copy) => {

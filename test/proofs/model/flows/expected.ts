@@ -71,25 +71,28 @@ export const FLOWS_EXPECTED: Expected = {
       caller.request();
       caller.request();
       caller.request();
-      let redriven = 0;
+      let count = 0;
+      const names = new Set<QueueName>();
       for (const name of QUEUES) {
         const { queue } = flows.nodes(name);
         const ids = flow.nodes.flatMap(({ kind, number, queue: own }) =>
           kind === "task" && own === name ? [nodeId(flow, number)] : [],
         );
-        redriven += ids.filter((one) => {
+        const failed = ids.filter((one) => {
           const task = queue.tasks.get(one);
           return task?.state === "rejected" && task.kept && task.reason !== "dependency_failed";
-        }).length;
+        });
+        count += failed.length;
+        if (failed.length > 0) names.add(name);
         redriveByIds(
           queue,
           world.now,
           ids.map((one) => ({ id: one })),
         );
       }
-      const names = new Set(flow.nodes.map(({ queue }) => queue));
-      if (redriven > 0 && copy !== "unheard") for (const name of names) caller.empty(name);
-      return { ok: true, redriven };
+      const inOrder = new Set(flow.nodes.flatMap(({ kind, queue }) => (kind === "task" ? [queue] : [])));
+      for (const name of inOrder) if (names.has(name) && copy !== "unheard") reopened(caller, flows, name);
+      return { ok: true, redriven: count };
     });
     return done ?? DIED;
   },
@@ -136,6 +139,21 @@ export function emptied(world: World): void {
   if (name) Caller.attempt(() => callerOf(world).empty(name));
 }
 
+/** The caller of a redrive reads the outbox of the queue, notes that it has nodes, and empties it. */
+export function redriven(world: World): void {
+  const { flows, queue } = world;
+  if (flows && queue.flows) reopened(callerOf(world), flows, queue.flows.name);
+}
+
+function reopened(caller: Caller, flows: Flows, name: QueueName): void {
+  Caller.attempt(() => {
+    caller.request();
+    if (flows.nodes(name).living === 0) return;
+    caller.request();
+    caller.empty(name);
+  });
+}
+
 /** After a dequeue that has ended last leases of nodes, its caller empties the outbox; then it does what else is left. */
 export function sendsTaken(world: World, copy: Copy, settled?: () => void): () => void {
   let known = world.queue.deadLetters.length;
@@ -149,7 +167,8 @@ export function sendsTaken(world: World, copy: Copy, settled?: () => void): () =
   };
 }
 
-const NODE = /^\w+\{.+@.+\}$/;
+/** The id of a node. */
+export const NODE = /^\w+\{.+@.+\}$/;
 
 /** A cancel of a task notifies no node itself, but its caller empties the outbox. */
 export function cancelled<T extends { readonly ok: boolean; readonly state?: string }>(
@@ -163,8 +182,7 @@ export function cancelled<T extends { readonly ok: boolean; readonly state?: str
   nodes.leavesAll = true;
   const answer = cancel();
   nodes.leavesAll = false;
-  const isOfFlow = /^\w+\{.+@.+\}$/.test(id);
-  if (isOfFlow && answer.state === "rejected" && copy !== "unheard")
+  if (NODE.test(id) && answer.state === "rejected" && copy !== "unheard")
     Caller.attempt(() => callerOf(world).empty(nodes.name));
   return answer;
 }

@@ -12,7 +12,7 @@ import {
 } from "./state.ts";
 
 /** How long the fields of a flow are kept after its end, ms. */
-const FIELDS_KEPT_FOR = 3_600_000;
+const FIELDS_KEPT_FOR = { completed: 3_600_000, failed: 604_800_000, open: UNTIL_THE_END };
 const RESEND_WINDOW = 300_000;
 
 /** Thrown for a request of a caller that has died. */
@@ -105,7 +105,7 @@ export class Caller {
         if (entry.work.does !== "notify" || entry.followers) continue;
         const { node, outcome } = entry.work;
         const { flow } = node.node as Node["node"];
-        if (this.#attempt(() => this.#endFlow(flow, outcome === "open"))) done.push(entry);
+        if (this.#attempt(() => this.#endFlow(flow, outcome))) done.push(entry);
         else isDone = false;
       }
       const notified = open.filter(({ work, followers }) => work.does === "notify" && followers);
@@ -193,7 +193,7 @@ export class Caller {
   }
 
   /** From now on the records of a flow are kept for as long as each says; until its end, if it goes on. */
-  #endFlow(flow: ModelFlow, goesOn: boolean): true {
+  #endFlow(flow: ModelFlow, outcome: keyof typeof FIELDS_KEPT_FOR): true {
     if (!this.#readLayout(flow)) return true;
     this.request();
     for (const name of QUEUES) {
@@ -206,11 +206,10 @@ export class Caller {
         const task = joins.get(id) ?? queue.tasks.get(id);
         if (!task?.node || !hasEnded(task) || !queue.expiry.has(id)) continue;
         const kept = Math.max(task.node.keptFor ?? 0, RESEND_WINDOW);
-        queue.expiry.set(id, this.#now + (goesOn ? UNTIL_THE_END : kept));
+        queue.expiry.set(id, this.#now + (outcome === "open" ? UNTIL_THE_END : kept));
       }
       if (name !== flow.home) continue;
-      for (const field of flow.fields)
-        queue.expiry.set(field, this.#now + (goesOn ? UNTIL_THE_END : FIELDS_KEPT_FOR));
+      for (const field of flow.fields) queue.expiry.set(field, this.#now + FIELDS_KEPT_FOR[outcome]);
     }
     return true;
   }
