@@ -262,13 +262,20 @@ local flows = (function()
       local open, failed, from = string.match(node.task.edges or '', '^(%d+),(%d+),()')
       local count, pieces, failure = { c = 0, e = 0, r = 0, f = 0, m = 0, x = 0 }, {}, nil
       local is_join = node.task.node_kind == 'j'
+      -- Those of an edge in the order in which they came: it may be opened and closed again.
+      for order, one in ipairs(changes) do
+        one.order = order
+      end
       table.sort(changes, function(one, other)
-        return one.edge < other.edge
+        return one.edge < other.edge or (one.edge == other.edge and one.order < other.order)
       end)
       node.changes = nil
       for _, one in ipairs(open and changes or {}) do
         local place = tonumber(from) + one.edge
-        local was = string.sub(node.task.edges, place, place)
+        local known = pieces[#pieces]
+        local piece = known and known.place == place and known
+          or { place = place, now = string.sub(node.task.edges, place, place) }
+        local was = piece.now
         local now = AFTER[one.outcome][was]
         if now then
           if one.outcome == 'open' then
@@ -283,7 +290,8 @@ local flows = (function()
           elseif node.text == named(one.because) then
             node.text, node.task.because = '', one.because
           end
-          append(pieces, { place = place, now = now })
+          piece.now = now
+          append(pieces, piece ~= known and piece or nil)
         end
       end
       if pieces[1] then

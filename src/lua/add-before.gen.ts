@@ -142,6 +142,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local af=i~=''and ac and JW(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "9caf1c64b7271109a16cc764f79ade987e535eab",
-  keyLockingSha1: "a4d6163ea64f14d4b5144c689e5f19908124325d",
+  sha1: "26d386fc2036668745b687bd6ce8ed185d4c52e1",
+  keyLockingSha1: "cef0045cd4d4084aa21c3df30e5c661e72ad2345",
 };

@@ -120,6 +120,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local v=i~=''and s and JW(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
-  sha1: "f8d48e25c2ddd53eac36737cd208ca9d56e96899",
-  keyLockingSha1: "a27f45fb862cffb7883b9bb6b4fffc357c8ee605",
+  sha1: "98befe19a7daf5a2795c8fe26eebcf1c96012537",
+  keyLockingSha1: "f774e4ce2648d652753743aefd4b9a81ceb684d6",
 };

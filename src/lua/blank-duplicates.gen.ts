@@ -151,6 +151,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "4a58c18c6c3d518796f4fef271ecfc3bc4a5f5e6",
-  keyLockingSha1: "6142e303cac0f9ab30cc03a0f56f47eec2c071cd",
+  sha1: "8118476ee9d7bc2dc3256533bb753a9262b6da1e",
+  keyLockingSha1: "25964638be7aafa11ce6ec0f2ce4f75dd5691668",
 };

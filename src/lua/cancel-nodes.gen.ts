@@ -158,6 +158,6 @@ end
 return r
 `;
   },
-  sha1: "3781e9057e897e2cdb9f2a69c456677f4ed8837a",
-  keyLockingSha1: "1378a6365bc27cb5cce7c216de44808e1cebb660",
+  sha1: "c41f804a1244d1197b18e4bc800d166b7ba6f93a",
+  keyLockingSha1: "9bb9917babc3d44022a2c2f113f55475dbb41d1d",
 };

@@ -202,6 +202,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "32e95021bef0f4feffe7e48266a983ff7e10ea4b",
-  keyLockingSha1: "fe1ae038de2956151cab2a956855071de68e62b2",
+  sha1: "e6975a77b5fdba3b36db118e4c038ea5ef24d723",
+  keyLockingSha1: "07e178a575964f6920b7851ad5ba439671b46c41",
 };

@@ -131,6 +131,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "b69136d850c3f50c12e4b9ef945c687cb0231f31",
-  keyLockingSha1: "2369e4412022a711d9fda5df434a782e76cff43a",
+  sha1: "7f4af95f204ee970ecd5f27201270375842cd2a9",
+  keyLockingSha1: "6a073a0fb9429374a43cfeec2ab1ae7935377477",
 };

@@ -172,6 +172,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "c59cffe75350fa632e1a5ff9b24b6a9420b717db",
-  keyLockingSha1: "f8b7f8986d463ab06dbe3e469d97278c8dc7b2ad",
+  sha1: "a7e83cb8e83d18a6b420654139349f91f55460d1",
+  keyLockingSha1: "2e7fd4039b7aaf493c01834ac505515585bcea13",
 };

@@ -140,6 +140,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "86b64459cca9194c80ac436142aa69701594c0e3",
-  keyLockingSha1: "f261899aaa261c967d18da31d7630c1dde608035",
+  sha1: "48998b0bf0687ec25130ab6372751bd2e285eba3",
+  keyLockingSha1: "3b3636604675fb9951fe940c32ef9804b8e34aa4",
 };

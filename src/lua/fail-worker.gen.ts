@@ -146,6 +146,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "d0612a9fdf25fff1304cff1aba55b7e473ff5da8",
-  keyLockingSha1: "cd1ef27f4df2da6b44ed1e328a8a9fb713afeef5",
+  sha1: "8920403426fa8b0b6913df8a34a36d0ffad0745f",
+  keyLockingSha1: "e074701d6b295f9438ff3f10cfda2227d1eab56a",
 };

@@ -127,6 +127,6 @@ and JW(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
-  sha1: "952200ca229ba25741e2492c5035fc91e6107aec",
-  keyLockingSha1: "24f235be6e9aca0d68303ccc63ecac327f39e933",
+  sha1: "72542c622e0e72d1e311a4479ca16eb761d9f0e6",
+  keyLockingSha1: "4c324538ba2aaad5e8266d0681b8d2769401d01c",
 };

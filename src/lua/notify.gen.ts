@@ -112,6 +112,6 @@ and JW(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "10f43f78a39f45b2b76d6106e12ba37ff6e737be",
-  keyLockingSha1: "187edc2c5339728166ae4b8f87832607cc3ce067",
+  sha1: "37afe10e797c5f622972dd2451b44467a619fbd7",
+  keyLockingSha1: "7b1e834e8732b62dbfc08f1206fb2362bcc77e49",
 };

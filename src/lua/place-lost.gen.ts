@@ -165,6 +165,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "eb0d351d4558a989592a949a0633cfeac6ee206d",
-  keyLockingSha1: "d0af5a1d524808a85f6487157468ac208c74dfec",
+  sha1: "846aacddae118d3155c5240fa4b992e53fdeece8",
+  keyLockingSha1: "b327aba15ec7b487c4d4712e979354f2ce6ed861",
 };

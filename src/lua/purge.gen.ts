@@ -243,6 +243,6 @@ end
 return aa or v
 `;
   },
-  sha1: "c896c4bdb997b08a52f20762197f50265f242cfa",
-  keyLockingSha1: "74c6377e530a557d2315574a825bd9aa1b181300",
+  sha1: "0bc90c11813be20a3660a6cc2d9903eb496ac96b",
+  keyLockingSha1: "5e37db9949f84ef7929256d3b089b90782dc5330",
 };

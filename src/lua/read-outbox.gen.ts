@@ -80,6 +80,6 @@ end
 return g
 `;
   },
-  sha1: "633e858900fd3868197f6165083c78a9cad58004",
-  keyLockingSha1: "08e7afc62dbe41e3807a1d2cee2e955c15b41258",
+  sha1: "63eb8d2de0ee851c189fa9cdc34118689979f3d2",
+  keyLockingSha1: "df80a5d5a75dc6097429770bf6680861e9c0a4e4",
 };

@@ -155,6 +155,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "b3d7ece13d1c45abcaff71ca9917cf1dbcd0ea0f",
-  keyLockingSha1: "24002f72537c62066b62d9b6967ed73d358c2d60",
+  sha1: "e4fa09e8e0c7e6f5a19219d0df0da64d35e38084",
+  keyLockingSha1: "6206947458c4beb2aed73e3727ccb2882b017ebb",
 };

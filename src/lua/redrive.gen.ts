@@ -196,6 +196,6 @@ end
 return am
 `;
   },
-  sha1: "6d1ce9c8e8736c929183c812f10d9575e9ab5dba",
-  keyLockingSha1: "0e79a309be8a267051ec197ceda160bb5f2301ff",
+  sha1: "faa57c782d23e36605dfdfe47969822ca06b0077",
+  keyLockingSha1: "d46de4c7ab4718154b61da1272953e19a4d35f26",
 };

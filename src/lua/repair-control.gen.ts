@@ -142,6 +142,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "d9c6198b6b301745510224f6002551c80092eed5",
-  keyLockingSha1: "28adbd7bd8c9f2f2023a5d553b9073ce8f21d0c8",
+  sha1: "81770dfd30f3d15ace1db03b421dc8492853eee7",
+  keyLockingSha1: "cfc33e2b17aa756815b7fc59fd1d6c96fb2adeb2",
 };

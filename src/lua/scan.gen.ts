@@ -215,6 +215,6 @@ af[#af+1]=v
 return ae or af
 `;
   },
-  sha1: "c5e228a4c24da763aa33cf3f68ecf7ebd25fc71d",
-  keyLockingSha1: "f81fa82a3ee1eb2c7d520454fa1df0633f90110d",
+  sha1: "214008d5976dea0ec428362ddf72008232046a13",
+  keyLockingSha1: "4a790be0e75f52adff6cf50fa46858fdfa0b01d9",
 };

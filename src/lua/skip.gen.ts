@@ -107,6 +107,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local q=p and JW(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
-  sha1: "7b8b507c34ac4fdbe7a24fa7e3ec64551597c089",
-  keyLockingSha1: "d30388edd6605fadfd74763cdc448a70d086f509",
+  sha1: "7856ca6e67b226630a764940cc808f9a68a1dcb9",
+  keyLockingSha1: "8b1da01752aa88b336c929fa2b9c64baefc42424",
 };

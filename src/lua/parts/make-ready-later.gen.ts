@@ -207,28 +207,35 @@ local x=w.changes
 local y,z,aa=string.match(w.task.edges or'','^(%d+),(%d+),()')
 local ab,ac,ad={c=0,e=0,r=0,f=0,m=0,x=0},{},nil
 local ae=w.task.node_kind=='j'
+for ai,aj in ipairs(x)do
+aj.order=ai
+end
 table.sort(x,function(af,ag)
-return af.edge<ag.edge
+return af.edge<ag.edge or(af.edge==ag.edge and af.order<ag.order)
 end)
 w.changes=nil
 for ai,aj in ipairs(y and x or{})do
 local ak=tonumber(aa)+aj.edge
-local al=string.sub(w.task.edges,ak,ak)
-local am=g[aj.outcome][al]
-if am then
+local al=ac[#ac]
+local am=al and al.place==ak and al
+or{place=ak,now=string.sub(w.task.edges,ak,ak)}
+local an=am.now
+local ao=g[aj.outcome][an]
+if ao then
 if aj.outcome=='open'then
 w.task.cancelled=nil
 end
-ab[al]=ab[al]-1
-ab[am]=(ab[am]or 0)+1
-if am=='f'or(ae and am=='x')then
+ab[an]=ab[an]-1
+ab[ao]=(ab[ao]or 0)+1
+if ao=='f'or(ae and ao=='x')then
 if not ad then
 ad=aj.because
 end
 elseif w.text==m(aj.because)then
 w.text,w.task.because='',aj.because
 end
-AL(ac,{place=ak,now=am})
+am.now=ao
+AL(ac,am~=al and am or nil)
 end
 end
 if ac[1]then
