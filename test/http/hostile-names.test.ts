@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { MAX_FLOW_ID } from "../../src/kernel/linked/flow-names.ts";
 import { KEY } from "../../src/kernel/options/validation.ts";
 import { fits } from "../long/fuzz/conforms.ts";
-import { longestRef } from "../long/fuzz/flow-bodies.ts";
+import { longestId, longestRef } from "../long/fuzz/flow-bodies.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { described, isRefused, type Place, places, useStack } from "./places.ts";
 
@@ -44,8 +45,11 @@ const named = places(
 it.each(named)("%s takes the allowed names, and names the wrong field for every other", async (_, place) => {
   const isShorter = place.field === "schedule" || place.field.endsWith("].name");
   const takes = (name: string) => fits(described, place.schema, name) && !(isShorter && name.length > 100);
-  // The refs of an inner flow are longer by its own.
-  const isTooLong = (name: string) => takes(name) && longestRef(place.put(name).body) > 128;
+  // The refs of an inner flow are longer by its own, and the id of a flow by the name of its home.
+  const isTooLong = (name: string) => {
+    const { body } = place.put(name);
+    return takes(name) && (longestRef(body) > 128 || longestId(body) > MAX_FLOW_ID);
+  };
   const faults: unknown[] = [];
   const tried = place.where === "body" ? [...names, ...halves] : names;
   for (const name of tried.filter((one) => !isTooLong(one)))

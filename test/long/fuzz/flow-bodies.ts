@@ -63,6 +63,13 @@ function longestIn(items: unknown): number {
   return Math.max(0, ...lengths);
 }
 
+/** The most characters of the id of a flow: its home is the queue of one of its first tasks. */
+export function longestId(body: unknown): number {
+  if (!isObject(body) || body["receipt"] !== undefined || !Array.isArray(body["tasks"])) return 0;
+  const names = list(body["tasks"]).flatMap(({ queue }) => (typeof queue === "string" ? queue.length : []));
+  return String(body["id"] ?? "x".repeat(20)).length + 1 + Math.max(0, ...names);
+}
+
 /** The body with other queues. */
 export const inQueues = (body: unknown, of: (queue: string) => string): unknown =>
   JSON.parse(
