@@ -67,7 +67,8 @@ function longestIn(items: unknown): number {
 export function longestId(body: unknown): number {
   if (!isObject(body) || body["receipt"] !== undefined || !Array.isArray(body["tasks"])) return 0;
   const names = list(body["tasks"]).flatMap(({ queue }) => (typeof queue === "string" ? queue.length : []));
-  return String(body["id"] ?? "x".repeat(20)).length + 1 + Math.max(0, ...names);
+  const { id } = body;
+  return (typeof id === "string" ? id.length : 20) + 1 + Math.max(0, ...names);
 }
 
 /** The body with other queues. */
