@@ -12,7 +12,7 @@ import {
 } from "../../kernel/linked/flow-names.ts";
 import { addBeforeScript } from "../../kernel/linked/link-scripts.ts";
 import type { NodeItem } from "../../kernel/linked/node-pieces.ts";
-import { shardNamed } from "../../kernel/linked/outbox.ts";
+import { shardNamed } from "../../kernel/linked/link.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { Shard } from "../../kernel/shard.ts";

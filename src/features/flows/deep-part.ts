@@ -3,7 +3,7 @@ import { commandCall, exchange, run } from "../../kernel/call.ts";
 import { dividedSince } from "../../kernel/linked/divided-since.ts";
 import { flowOf, layoutField } from "../../kernel/linked/flow-names.ts";
 import { noteNodes, noteOf } from "../../kernel/linked/node-notes.ts";
-import { shardNamed } from "../../kernel/linked/outbox.ts";
+import { shardNamed } from "../../kernel/linked/link.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { slicesOf } from "../../kernel/slices.ts";
 import type { PlainCommand, SendOptions } from "../../kernel/transport.ts";

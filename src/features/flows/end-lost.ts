@@ -1,6 +1,6 @@
 /** Ends what waits for a queue that was deleted by force. */
 import { dividedSince } from "../../kernel/linked/divided-since.ts";
-import { shardNamed, type Link } from "../../kernel/linked/outbox.ts";
+import { shardNamed, type Link } from "../../kernel/linked/link.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
 import type { Findings } from "../../sweep/deep-part.ts";
 import { endHomeless } from "./homeless-nodes.ts";

@@ -7,7 +7,8 @@ import {
   endFlowScript,
   notifyScript,
 } from "../../kernel/linked/link-scripts.ts";
-import { emptyOutbox, shardNamed } from "../../kernel/linked/outbox.ts";
+import { shardNamed } from "../../kernel/linked/link.ts";
+import { emptyOutbox } from "../../kernel/linked/outbox.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { groupedBy, slicesOf } from "../../kernel/slices.ts";

@@ -5,7 +5,8 @@ import { layoutOf, type Plans, readPlans } from "../../kernel/linked/flow-layout
 import { layoutField, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
 import { addFlowScript, type NodeStatus, notifyScript } from "../../kernel/linked/link-scripts.ts";
 import type { NodeItem } from "../../kernel/linked/node-pieces.ts";
-import { emptyOutbox, type Link, shardNamed } from "../../kernel/linked/outbox.ts";
+import { type Link, shardNamed } from "../../kernel/linked/link.ts";
+import { emptyOutbox } from "../../kernel/linked/outbox.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { groupedBy, slicesOf } from "../../kernel/slices.ts";

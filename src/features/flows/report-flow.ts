@@ -3,7 +3,7 @@ import { type CallOfScript, runAll } from "../../kernel/call.ts";
 import { type LayoutEdge, type LayoutNode, readLayout } from "../../kernel/linked/flow-layout.ts";
 import { rootOf } from "../../kernel/linked/flow-names.ts";
 import { type NodeStatus, readNodesScript } from "../../kernel/linked/link-scripts.ts";
-import { type Link, shardNamed } from "../../kernel/linked/outbox.ts";
+import { type Link, shardNamed } from "../../kernel/linked/link.ts";
 import { readShardName } from "../../kernel/names/keys.ts";
 import type { RejectReason, RequestOptions, TaskState } from "../../kernel/options/types.ts";
 import { taskStates } from "../../kernel/options/types.ts";

@@ -6,7 +6,7 @@ import { linkedScripts } from "../../lua/linked.gen.ts";
 import type { Command, CommandOutcome, Reply, Script, SendOptions, Transport } from "../transport.ts";
 import { ReplyReader } from "../scripts/binding.ts";
 import { dividedSince } from "./divided-since.ts";
-import type { ForReleased, Link } from "./outbox.ts";
+import type { ForReleased, Link } from "./link.ts";
 
 const editions = new WeakMap<Transport, Transport>();
 /** By linked transport, the one that it was made of. */
@@ -129,11 +129,11 @@ async function asPlain(
     if (name === "get" && state === "delayed" && at === BLOCKED && String(fixed).startsWith(OF_FLOW))
       outcomes[i] = { reply: reply.with(1, "blocked") };
     if (redrives(command, reply)) {
-      const { emptyOutboxOfRedriven } = await import("./outbox.ts");
+      const { emptyOutboxOfRedriven } = await import("./after-call.ts");
       await emptyOutboxOfRedriven(transport, command.keys, command.args[0], options, released);
     }
     if (leavesOutbox(command, reply)) {
-      const { emptyOutboxOf } = await import("./outbox.ts");
+      const { emptyOutboxOf } = await import("./after-call.ts");
       await emptyOutboxOf(transport, command.keys, command.args[0], options, released);
     }
     if (name !== "settle" && name !== "settleAndDequeue") continue;
@@ -142,7 +142,7 @@ async function asPlain(
     if (!Array.isArray(last) || last[0] !== "outbox") continue;
     const rest = (settled as readonly Reply[]).slice(0, -1);
     outcomes[i] = { reply: name === "settle" ? rest : [rest, ...reply.slice(1)] };
-    const { sendSettled } = await import("./outbox.ts");
+    const { sendSettled } = await import("./after-call.ts");
     await sendSettled(transport, command.keys, new ReplyReader(name, last.slice(1)), options, released);
   }
   return outcomes;

@@ -7,7 +7,7 @@ import { batch, Flows, withFlows } from "../../../src/http/flows/index.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { flowOfTask } from "../../../src/kernel/linked/flow-of-task.ts";
 import { readLayout } from "../../../src/kernel/linked/flow-layout.ts";
-import { shardNamed } from "../../../src/kernel/linked/outbox.ts";
+import { shardNamed } from "../../../src/kernel/linked/link.ts";
 import { useRig } from "../../support/rig.ts";
 import { flowQueueOf } from "./flow-queues.ts";
 
