@@ -144,7 +144,7 @@ export function errorAt(at: string, error: unknown): unknown {
 export function newerSchema(what: string): SluiceError {
   return new SluiceError(
     "newer_schema",
-    `${what} needs the option flows (sluice-queue/flows), order, or a newer release`,
+    `${what} needs linked(transport), the option flows or order, or a newer release`,
   );
 }
 

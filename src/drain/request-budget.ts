@@ -42,6 +42,11 @@ export class RequestBudget {
     return Math.max(0, this.most - this.#used - this.#reserved);
   }
 
+  /** How many are left to a running drain, those included that it keeps itself; 0 or more. */
+  leftTo(kept: number): number {
+    return Math.max(0, this.most - this.#used - this.#reserved + kept);
+  }
+
   /**
    * Counts requests that no drain of this budget counts, such as those of the function's own code.
    * @param count how many. Default: 1

@@ -79,11 +79,11 @@ export class RequestShare {
 
   /**
    * Counts a request that is about to be sent.
-   * @param isMore whether it is another copy of a request, or follows from it. Such a one of the last settle may use only
-   *   what is left. @default false
+   * @param isMore whether it is another copy of a request, or follows from it. Such a one of the last settle may use what
+   *   this drain has kept, and what is free. @default false
    */
   readonly onSend = (isMore = false): void => {
-    if (this.isLast ? isMore && this.#budget.left === 0 : !this.maySend) {
+    if (this.isLast ? isMore && this.#budget.leftTo(this.#ofCall) === 0 : !this.maySend) {
       this.wasRefused = true;
       throw new RequestRefused(this.#budget.most);
     }

@@ -1,15 +1,19 @@
 /** Checks new tasks of queues that are declared with a strict order, in whatever way they are added. */
 import { invalidArgument } from "../errors.ts";
+import { isKnownSplit } from "../features/partitions/map-memory.ts";
 import type { CheckTask } from "../kernel/hooks.ts";
 import { slotOf } from "../kernel/names/slots.ts";
 import type { EnqueueOptions } from "../kernel/options/types.ts";
 import type { Producer } from "../kernel/producer.ts";
+import type { Adds } from "../kernel/store.ts";
 import type { QueueDefinition } from "./definition.ts";
 import type { Schedules } from "./schedules/schedules.ts";
 
 /** A queue that may be declared. */
 type MaybeDeclared = Pick<QueueDefinition, "name" | "options"> & {
   readonly settings?: { readonly order?: unknown } | undefined;
+  /** Whether it is known to have partitions, also if none are declared. */
+  readonly isDivided?: (() => boolean) | undefined;
 };
 
 type Keyed = { readonly key: string } | undefined;
@@ -36,7 +40,7 @@ export function checkOrder(queue: MaybeDeclared, task: Placed | undefined, path 
   const why = `the queue ${name} has a strict order`;
   if (task?.group === undefined) throw invalidArgument(`${path}group`, `is required: ${why}`);
   if (task.priority !== undefined) throw invalidArgument(`${path}priority`, `must not be set: ${why}`);
-  if (options.partitions === undefined || options.partitions === 1) return;
+  if ((options.partitions ?? 1) === 1 && !queue.isDivided?.()) return;
   const { group } = task;
   const [at, place] = placeOf(task);
   // What has no such form is refused by the enqueue.
@@ -57,13 +61,16 @@ function placeOf(task: Placed): readonly [name: string, place: string | undefine
  */
 export function inOrder<Q extends Adding>(declared: MaybeDeclared, queue: Q): Q {
   if (declared.settings?.order !== "strict") return queue;
+  const { store } = queue as unknown as { readonly store: Pick<Adds, "queue"> };
+  const { name, options, settings } = declared;
+  const known: MaybeDeclared = { name, options, settings, isDivided: () => isKnownSplit(store.queue) };
   const enqueue = queue.enqueue.bind(queue);
   const enqueueMany = queue.enqueueMany.bind(queue);
-  const checkTask: CheckTask = (task, path) => checkOrder(declared, task, path);
+  const checkTask: CheckTask = (task, path) => checkOrder(known, task, path);
   return Object.assign(queue, {
     checkTask,
     async enqueue(...call: Parameters<typeof enqueue>) {
-      checkOrder(declared, call[1]);
+      checkOrder(known, call[1]);
       return enqueue(...call);
     },
     async enqueueMany(...call: Parameters<typeof enqueueMany>) {

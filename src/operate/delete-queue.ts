@@ -1,4 +1,5 @@
 import { commandCall, exchange, run } from "../kernel/call.ts";
+import { slicesOf } from "../kernel/slices.ts";
 import { forgetNote } from "../kernel/note.ts";
 import { changeAll } from "../kernel/on-all.ts";
 import type { Shard } from "../kernel/shard.ts";
@@ -52,6 +53,9 @@ export async function deleteQueue(
   }, options);
 }
 
+/** The score of members of `expiry` that say what is still to be notified to other queues. */
+const OUTBOX = "4503599627370495";
+
 const NONE = { working: 0, ofFlows: 0 };
 
 const refused = ({ working, ofFlows }: typeof NONE): QueueDeleted => {
@@ -68,10 +72,18 @@ async function countWorking(
   const calls = commandCall(["GET", store.shard(0).keys.operatorCalls], (reply) => String(reply ?? ""));
   const counts = shards.flatMap(({ keys }) => [
     commandCall(["ZCARD", keys.working], Number),
-    commandCall(["HGET", keys.tasks, "~nodes"], Number),
+    commandCall(["HGET", keys.tasks, "~nodes"], (reply) => (reply === null ? undefined : Number(reply))),
+    commandCall(["ZCOUNT", keys.expiry, OUTBOX, "+inf"], Number),
   ]);
   const [made, ...found] = await exchange(store.queue.transport, [calls, ...counts], options);
   if (made().includes(` ${token}=ok`)) return NONE;
-  const sumOf = (place: number) => found.reduce((sum, count, i) => sum + (i % 2 === place ? count() : 0), 0);
-  return { working: sumOf(0), ofFlows: sumOf(1) };
+  const read = slicesOf(
+    found.map((count) => count()),
+    3,
+  );
+  return {
+    working: read.reduce((sum, [working = 0]) => sum + working, 0),
+    // As the script counts them.
+    ofFlows: read.reduce((sum, [, nodes, left = 0]) => sum + (nodes === undefined ? 0 : nodes || left), 0),
+  };
 }

@@ -39,7 +39,7 @@ export interface QueueOfClient<In> {
 /**
  * Lets enqueues of a queue have the options `debounce`, `throttle`, `singleton` and `replace`, in one request each.
  * Payloads of such tasks are in Redis, and have at most 1 MiB, also with `offload`.
- * @param queue a `Queue` or a `Producer`, or the queue of a client
+ * @param queue a `Queue`, a `Producer`, a queue that `defineQueue` made with a transport, or the queue of a client
  * @returns the same queue with another `enqueue`, and with `forgetKey`
  * @example
  * const search = withDebounce(new Queue("search", { transport: upstash(env) }));
@@ -54,7 +54,8 @@ export function withDebounce<In, Q extends QueueOfClient<In>>(
 export function withDebounce<In>(queue: Producer<In, unknown> | QueueOfClient<In>): object {
   // A queue of Next.js is made when it is used, for each request: so its parts are read with each call.
   const partsNow = (): KeyedParts | undefined => {
-    const { name, store, values, defaults, schema, checkTask } = queue as unknown as Partial<KeyedParts>;
+    const given = queue as unknown as Partial<KeyedParts> & { readonly producer?: Partial<KeyedParts> };
+    const { name, store, values, defaults, schema, checkTask } = given.producer ?? given;
     return name !== undefined && store && values && defaults
       ? { name, store, values, defaults, schema, checkTask }
       : undefined;

@@ -37,7 +37,7 @@ export function queueRoutes(app: App, services: Services): void {
     if (!deleted.ok) {
       const { working, ofFlows = 0 } = deleted;
       const tasks = `${working} tasks of the queue are working. Pause the queue and wait`;
-      const flows = `Flows that have not ended need the queue, for ${ofFlows} tasks or as a whole. Cancel them, and let what works end`;
+      const flows = `Flows that have not ended need the queue (tasks and inner flows of them: ${ofFlows}). Cancel them, and let what works end`;
       const detail = `${ofFlows > 0 ? flows : tasks}; or delete it with \`force=true\`.`;
       throw new Problem(deleted.code, { detail });
     }

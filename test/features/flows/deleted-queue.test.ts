@@ -4,7 +4,8 @@ import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { flowsPart } from "../../../src/features/flows/sweep-part.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { Flows } from "../../../src/http/flows/index.ts";
-import { deepSweep, listQueues, Operator, Queue } from "../../../src/index.ts";
+import { deepSweep, listQueues, Operator, Queue, SluiceError } from "../../../src/index.ts";
+import type { Transport } from "../../../src/kernel/transport.ts";
 import { sweepWith } from "../../../src/open/sweep-with.ts";
 import { useRig } from "../../support/rig.ts";
 import { flowQueueOf } from "./flow-queues.ts";
@@ -105,3 +106,33 @@ describe.for([undefined, 2])("in %s partitions", (partitions) => {
     expect(await flows.redrive("f@one")).toEqual({ ok: true, redriven: 0 });
   });
 });
+
+test("without force, no partition is deleted while one has something to be notified to another queue", async () => {
+  open(4);
+  await addFlow([task("a", "one"), task("b", "two", "a")], (name) => flowQueueOf(queue(name)), { id: "f" });
+  for (let i = 0; i < 20; i++) await queue("two").enqueue(`plain ${i}`);
+  await work("one");
+  let requests = 0;
+  const dying: Transport = {
+    send: (commands, options) => {
+      if (++requests > 2) throw new SluiceError("redis_unreachable", "the process is dead");
+      return rig.transport.send(commands, options);
+    },
+  };
+  const { payload, receipt } = await taken("b");
+  expect(payload).toBe("b");
+  const dead = new Queue("two", { transport: linked(dying), now, partitions: 4 });
+  await dead.settle([{ receipt, outcome: "complete" }]);
+  const before = await rig.keySpace();
+  const operator = new Operator("two", { transport: rig.transport, now });
+  expect(await operator.deleteQueue()).toEqual({ ok: false, code: "still_working", working: 0, ofFlows: 1 });
+  const after = await rig.keySpace();
+  expect(Object.keys(after)).toEqual(Object.keys(before));
+});
+
+/** Takes tasks of `two` until it has that one; the others are put back. */
+async function taken(wanted: string) {
+  const tasks = await queue("two").dequeue({ max: 100 });
+  for (const one of tasks) if (one.payload !== wanted) await one.requeue();
+  return tasks.find(({ payload }) => payload === wanted)!;
+}
