@@ -6,6 +6,21 @@
 -- letters: more letters of the first one. Default: none.
 local function begin_nodes(plan, items, from, letters)
   local any_ready, grouped_tasks, nodes, counted = false, {}, {}, 0
+  local lists = {}
+
+  -- A field that is added to, with what this plan has added; false if there is none.
+  local function list_in(field)
+    if lists[field] == nil then
+      lists[field] = redis.call('HGET', plan.keys.tasks, field)
+      plan.stored_before[field] = lists[field] or nil
+    end
+    return lists[field]
+  end
+
+  local function set_list(field, list)
+    lists[field] = list
+    plan_write(plan, 'HSET tasks', field, list)
+  end
 
   -- count: 1, or 0 for one that is known already.
   local function add_node(id, edges, fixed, count)
@@ -22,20 +37,21 @@ local function begin_nodes(plan, items, from, letters)
     elseif edges == '~l' then
       -- A part of a layout is in the list of its flow, which is gone if the flow has ended.
       local flow, name = string.match(id, '^(~F:[^ ]+) (.*)$')
-      local list = redis.call('HGET', plan.keys.tasks, flow)
+      local list = list_in(flow)
       if list and not string.find(',' .. list .. ',', ',' .. name .. ',', 1, true) then
         plan_write(plan, 'HSET tasks', id, record)
-        plan_write(plan, 'HSET tasks', flow, list .. ',' .. name)
+        set_list(flow, list .. ',' .. name)
       end
     elseif edges == '~a' then
       -- What a task waits for. It is gone if the flow has ended.
-      local list = redis.call('HGET', plan.keys.tasks, id)
+      local list = list_in(id)
       if list and not string.find(list, record, 1, true) then
-        plan_write(plan, 'HSET tasks', id, string.sub(list, 1, -2) .. ',' .. record .. ']')
+        set_list(id, string.sub(list, 1, -2) .. ',' .. record .. ']')
       end
     elseif string.sub(edges, 1, 2) == '~r' then
       -- A node that has lost a record begins again. A task keeps its payload: without it, it is lost.
       local known = redis.call('HMGET', plan.keys.tasks, id, '.' .. id)
+      plan.stored_before[id], plan.stored_before['.' .. id] = known[1] or nil, known[2] or nil
       local has_text = has_payload(known[1])
       local due = has_text and record == '' and redis.call('ZSCORE', plan.keys.delayed, id)
       if record ~= '' and not (has_text and known[2]) then

@@ -391,6 +391,8 @@ local flows = (function()
     read_before = read_before,
     fields_with = fields_with,
     outbox = outbox,
+    -- The members of those flows that are to be cancelled.
+    cancels = {},
     open_nodes = open_nodes,
     notify_node = notify_node,
     follow_changes = follow_changes,
@@ -442,9 +444,12 @@ end_task = (function(inner)
       and reason ~= 'dependency_failed'
     then
       local member = '~x:flow{' .. task.flow .. '} !f ' .. task.cancels_at
-      append(flows.outbox, member, 'cancel')
-      append(flows.outbox, '', '')
-      append(flows.outbox, '')
+      if not flows.cancels[member] then
+        flows.cancels[member] = true
+        append(flows.outbox, member, 'cancel')
+        append(flows.outbox, '', '')
+        append(flows.outbox, '')
+      end
     end
   end
 end)(end_task)

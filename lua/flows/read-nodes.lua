@@ -6,7 +6,8 @@ local deep = ARGV[2] -- '1' for the deep sweep: nodes without one of their recor
 local items = ARGV -- then for each, at most 500: id
 -- Returns {'ok', then for each node, as far as the call came: id, state ('' if it is not known), reason (''
 --          if it has none), the id of the task with which it fell, or '', of a join: enqueued at, ended at,
---          `N`, `C`, with spaces between, else '', with deep: its edges as in `Q` while it waits,
+--          `N`, `C`, with spaces between, of a task that went on after it had been rejected: 'again', else
+--          '', with deep: its edges as in `Q` while it waits,
 --          '?' for a blocked task that has lost them, else ''}
 
 local reply, ids = { 'ok' }, {}
@@ -66,6 +67,7 @@ while done < #ids and bytes < tonumber(max_bytes) do
           { task.enqueued_at, task.ended_at or '', task.cancelled or '', task.cancels_at or '' },
           ' '
         )
+      or (string.find(task.history or '', 'r%d+[pdb]') and 'again')
       or ''
     if deep == '1' then
       -- A blocked task that has a payload and no record.

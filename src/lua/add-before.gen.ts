@@ -142,6 +142,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local af=i~=''and ac and JW(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
-  sha1: "26d386fc2036668745b687bd6ce8ed185d4c52e1",
-  keyLockingSha1: "cef0045cd4d4084aa21c3df30e5c661e72ad2345",
+  sha1: "f9e35f8cff13fbeb2359b16d0cb3ab97728ece0f",
+  keyLockingSha1: "d9bf6f5a270ddf28350fa5dcdbf30a000949630e",
 };

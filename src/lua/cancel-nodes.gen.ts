@@ -158,6 +158,6 @@ end
 return r
 `;
   },
-  sha1: "c41f804a1244d1197b18e4bc800d166b7ba6f93a",
-  keyLockingSha1: "9bb9917babc3d44022a2c2f113f55475dbb41d1d",
+  sha1: "4c29819b685389411aa292af664300e4e5fed925",
+  keyLockingSha1: "3635b66f23f9c0d949d27e63b16629b7185b8ee2",
 };

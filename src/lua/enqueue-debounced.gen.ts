@@ -202,6 +202,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "e6975a77b5fdba3b36db118e4c038ea5ef24d723",
-  keyLockingSha1: "07e178a575964f6920b7851ad5ba439671b46c41",
+  sha1: "3c339c59b08987e854ac244ff5475d72f0091ced",
+  keyLockingSha1: "b04e687ded88f11a97bea8880ff5fcc758701193",
 };

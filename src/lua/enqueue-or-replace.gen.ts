@@ -131,6 +131,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
-  sha1: "7f4af95f204ee970ecd5f27201270375842cd2a9",
-  keyLockingSha1: "6a073a0fb9429374a43cfeec2ab1ae7935377477",
+  sha1: "8462fc5da646383a7ecce5aba188a7789090e671",
+  keyLockingSha1: "a10f2cebe87faeb0aa5540bfc3b41ef5416e0664",
 };

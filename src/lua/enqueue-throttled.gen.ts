@@ -140,6 +140,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
-  sha1: "48998b0bf0687ec25130ab6372751bd2e285eba3",
-  keyLockingSha1: "3b3636604675fb9951fe940c32ef9804b8e34aa4",
+  sha1: "993c8dcf1c909d0bdb9eabbdcd3fcb974cbf10ad",
+  keyLockingSha1: "a99a27dc84e2f8574ad817dff5d21d2398cd3d68",
 };

@@ -146,6 +146,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "8920403426fa8b0b6913df8a34a36d0ffad0745f",
-  keyLockingSha1: "e074701d6b295f9438ff3f10cfda2227d1eab56a",
+  sha1: "34aab9cbcab48fe4514bd7032498a1751e2daa26",
+  keyLockingSha1: "2461753e65f92d2e89775304e7c902b598b7dad2",
 };

@@ -112,6 +112,6 @@ and JW(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
-  sha1: "37afe10e797c5f622972dd2451b44467a619fbd7",
-  keyLockingSha1: "7b1e834e8732b62dbfc08f1206fb2362bcc77e49",
+  sha1: "714d5b2bd92f04a2911d31ca0844ec8ef012617a",
+  keyLockingSha1: "cd3b8dfbd6d7958cfda52adab3567660f9655fb7",
 };

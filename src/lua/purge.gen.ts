@@ -243,6 +243,6 @@ end
 return aa or v
 `;
   },
-  sha1: "0bc90c11813be20a3660a6cc2d9903eb496ac96b",
-  keyLockingSha1: "5e37db9949f84ef7929256d3b089b90782dc5330",
+  sha1: "1bd06d7c317e8e8781b0bbc4b1f724a51121274a",
+  keyLockingSha1: "9c946c7417f5fe1690845099c63b036503fe0867",
 };

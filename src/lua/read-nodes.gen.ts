@@ -73,6 +73,7 @@ and table.concat(
 {v.enqueued_at,v.ended_at or'',v.cancelled or'',v.cancels_at or''},
 ' '
 )
+or(string.find(v.history or'','r%d+[pdb]')and'again')
 or''
 if d=='1'then
 local y=not u and x==''and GI(redis.call('HGET',b,o[t]))
@@ -87,6 +88,6 @@ end
 return f
 `;
   },
-  sha1: "9ccf4a45990f3afa79388a78d706bd3ceac2bbeb",
-  keyLockingSha1: "c1d8d8737a11734a8a847122103a41611e581f32",
+  sha1: "b69cf3895644f6eb88ea26c6fdbf82442bf9a062",
+  keyLockingSha1: "53282a5810e043818252ab337ed60ed49ee8b86c",
 };

@@ -80,6 +80,6 @@ end
 return g
 `;
   },
-  sha1: "63eb8d2de0ee851c189fa9cdc34118689979f3d2",
-  keyLockingSha1: "df80a5d5a75dc6097429770bf6680861e9c0a4e4",
+  sha1: "a5db1b3c2e4d4e10ab32084910041432dfcffabf",
+  keyLockingSha1: "cbd8965178557fcfc9dfba769fe115d38b36eba5",
 };

@@ -155,6 +155,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "e4fa09e8e0c7e6f5a19219d0df0da64d35e38084",
-  keyLockingSha1: "6206947458c4beb2aed73e3727ccb2882b017ebb",
+  sha1: "554d3c979e6ae2a207e1091464d6189106925c5d",
+  keyLockingSha1: "d17eec48de639d0d6ee71288774cb0baa5e9b235",
 };

@@ -196,6 +196,6 @@ end
 return am
 `;
   },
-  sha1: "faa57c782d23e36605dfdfe47969822ca06b0077",
-  keyLockingSha1: "d46de4c7ab4718154b61da1272953e19a4d35f26",
+  sha1: "31d95db913b37ed9c6704c79ba14651d66233d2f",
+  keyLockingSha1: "af8798e0015a2509c4c5d337fe607ab2a3a7ed31",
 };

@@ -142,6 +142,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "81770dfd30f3d15ace1db03b421dc8492853eee7",
-  keyLockingSha1: "cfc33e2b17aa756815b7fc59fd1d6c96fb2adeb2",
+  sha1: "f4a36d89731afaa219209e3f54165706760aec3f",
+  keyLockingSha1: "b17ea506bddad322b0351946afcd0e6f3de82c40",
 };

@@ -307,7 +307,11 @@ class FlowRepair {
         status?.state === "rejected" &&
         !["cancelled", "dependency_failed"].includes(status.reason),
     );
-    if (!isMarked && !hasFailed) return false;
+    // After a redrive the flow goes on.
+    const isRedriven = statuses.some(
+      (status) => status?.more === "again" && !["completed", "rejected"].includes(status.state),
+    );
+    if ((!isMarked && !hasFailed) || isRedriven) return false;
     return nodes.some(
       ({ kind }, place) =>
         kind === "task" &&

@@ -131,7 +131,10 @@ export interface NodeStatus {
   readonly reason: string;
   /** The id of the task with which it fell, or empty. */
   readonly because: string;
-  /** Of a join: when it was added and ended, and its letters `N` and `C`. */
+  /**
+   * Of a join: when it was added and ended, and its letters `N` and `C`. Of a task that went on after it had been rejected:
+   * `again`.
+   */
   readonly more: string;
   /** With `deep`, while it waits: its edges, as the record has them in `Q`. Empty if it is not blocked. */
   readonly edges: string;

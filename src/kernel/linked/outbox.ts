@@ -1,5 +1,5 @@
 /** Empties the outboxes of partitions: notifies other partitions what has become of the tasks of a flow. */
-import { commandCall, run } from "../call.ts";
+import { commandCall, run, runAll } from "../call.ts";
 import { readShardName } from "../names/keys.ts";
 import { replyOf } from "../scripts/replies.ts";
 import type { Shard } from "../shard.ts";
@@ -14,6 +14,9 @@ import { type Link, shardNamed } from "./link.ts";
 import { type OutboxEntry, readOutboxScript } from "./link-scripts.ts";
 import { pieceCall, readPiece } from "./node-pieces.ts";
 import { notifyAll, type Open } from "./notify-nodes.ts";
+
+/** The score of the outbox in `expiry`. */
+const OUTBOX = "4503599627370495";
 
 /** Entries that one call reads, and rounds of one run: what is left is for the next sweep. */
 const ENTRIES = 100;
@@ -103,14 +106,22 @@ async function sendEntries(
     done.push(...notified.filter((one) => !unsent.has(one)));
     if (unsent.size + waiting.size > 0) isDone = false;
     left -= done.filter(({ entry }) => given.has(entry)).length;
-    removals = Array.from(
-      groupedBy(done, ({ from }) => from),
-      ([from, own]) =>
-        removeEntries(
-          shardNamed(link, from),
-          own.map(({ entry }) => entry),
-        ),
-    ).flat();
+    const changed = await endedSince(link, done, options, failures);
+    if (changed.size > 0) isDone = false;
+    removals = Array.from(groupedBy(done, ({ from }) => from)).flatMap(([from, own]) => {
+      const shard = shardNamed(link, from);
+      const over = own.filter((one) => !changed.has(one));
+      const again = own.filter((one) => changed.has(one)).flatMap(({ entry }) => [OUTBOX, entry.member]);
+      return [
+        ...(over.length > 0
+          ? removeEntries(
+              shard,
+              over.map(({ entry }) => entry),
+            )
+          : []),
+        ...(again.length > 0 ? [["ZADD", shard.keys.expiry, ...again] as const] : []),
+      ];
+    });
     open = more;
   }
   if (removals.length > 0)
@@ -139,6 +150,38 @@ async function sendEntries(
     if (given.has(entry)) left--;
   }
   return { left, isDone };
+}
+
+/** What the changing record of a node that has ended begins with. */
+const ENDED = /^\d+;\d+;\d*;\d+;\d+;[crx];/;
+
+/**
+ * The entries of nodes that were alive again, and have ended since: others may have heard of the end before that. They are
+ * put out again, so that it is notified once more.
+ */
+async function endedSince(
+  link: Link,
+  entries: readonly Open[],
+  options: SendOptions,
+  failures: Failures,
+): Promise<ReadonlySet<Open>> {
+  const others = new Set(
+    entries.flatMap(({ from, entry }) => (entry.outcome === "open" ? [] : [`${from} ${entry.member}`])),
+  );
+  const open = entries.filter(
+    ({ from, entry }) => entry.outcome === "open" && !others.has(`${from} ${entry.member}`),
+  );
+  if (open.length === 0) return new Set();
+  const own = groupedBy(open, ({ from }) => from);
+  const reads = Array.from(own, ([from, its]) => {
+    const fields = its.map(({ entry }) => `.${entry.member.slice("~x:".length)}`);
+    const command = ["HMGET", shardNamed(link, from).keys.tasks, ...fields] as const;
+    return commandCall(command, (reply) => reply as readonly (string | null)[]);
+  });
+  const read = await failures.of(() => runAll(link.transport, reads, options));
+  const records = read?.flat();
+  // What cannot be read stays too.
+  return new Set([...own.values()].flat().filter((_, i) => !records || ENDED.test(records[i] ?? "")));
 }
 
 /**

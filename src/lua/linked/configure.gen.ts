@@ -34,6 +34,6 @@ export const configure: Script = {
     const { source } = plain;
     return `${source.slice(0, 1422)}${source.slice(7492, 7581)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(7581, 7606)}${source.slice(8096, 8117)}${source.slice(1509, 2321)}${$CH}${source.slice(2321, 4110)}${$KH}${$KI}${$CT_}${source.slice(4110, 4281)}${$GB_}${source.slice(4281, 4531)}${source.slice(1422, 1509)}${source.slice(6742, 6863)}${source.slice(4531, 4907)}${$DP_}${source.slice(4907, 6282)}${source.slice(1563, 1677)}${source.slice(6396, 6655)}${source.slice(6863, 8219)}${source.slice(1677, 2202)}${source.slice(8744, 10401)}${source.slice(2202, 2426)}${source.slice(2694, 3332)}${source.slice(11263, 11791)}${$GC}${$GF}${$GG}${$GE}${$GK}${source.slice(16587, 16603)}${source.slice(11791, 11850)}${$CA}${$GN}${$GO}${$GP}${$CK}${source.slice(1509, 1563)}${$Y}${source.slice(11850, 12113)}${$CH}${source.slice(12113, 12567)}${source.slice(2426, 2509)}${source.slice(12650, 13746)}${source.slice(2509, 2523)}${source.slice(13760, 14029)}${source.slice(2523, 2694)}${source.slice(3332, 4110)}${$FY}${$GQ}${$GR}${$CC}${source.slice(14029, 16547)}${$HI}${$FW}${$FX}${$HK}${$GX}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}${source.slice(16547, 16587)}${source.slice(16603, 16963)}`;
   },
-  sha1: "f7a73dc7167b26500398f2023544192680c8d7c3",
-  keyLockingSha1: "5017c1e8748fb24cba7f73ec4980b186a4e65193",
+  sha1: "00f60b6c24577e409c376e9200027abf6e297a6b",
+  keyLockingSha1: "46cabcb6325787f589f63b55a1193a8c3a553f5b",
 };

@@ -2,67 +2,80 @@
 
 export const $KO = `local function KO(a,b,c,d)
 local e,f,g,h=false,{},{},0
-local function i(j,k,l,m)
-local n=GM(l,nil)
-g[#g+1]={id=j,edges=k,fixed=l,task=n}
-AL(f,k==''and n or nil)
-h=h+m
+local i={}
+local function j(k)
+if i[k]==nil then
+i[k]=redis.call('HGET',a.keys.tasks,k)
+a.stored_before[k]=i[k]or nil
 end
-for m=c+1,#b,3 do
-local n,o,p=unpack(b,m,m+2)
-if o=='~'then
-FL(a,'HSET tasks',n,p)
-elseif o=='~l'then
-local q,r=string.match(n,'^(~F:[^ ]+) (.*)$')
-local s=redis.call('HGET',a.keys.tasks,q)
-if s and not string.find(','..s..',',','..r..',',1,true)then
-FL(a,'HSET tasks',n,p)
-FL(a,'HSET tasks',q,s..','..r)
+return i[k]
 end
-elseif o=='~a'then
-local q=redis.call('HGET',a.keys.tasks,n)
-if q and not string.find(q,p,1,true)then
-FL(a,'HSET tasks',n,string.sub(q,1,-2)..','..p..']')
+local function k(l,m)
+i[l]=m
+FL(a,'HSET tasks',l,m)
 end
-elseif string.sub(o,1,2)=='~r'then
-local q=redis.call('HMGET',a.keys.tasks,n,'.'..n)
-local r=GI(q[1])
-local s=r and p==''and redis.call('ZSCORE',a.keys.delayed,n)
-if p~=''and not(r and q[2])then
-i(n,string.sub(o,3),'2;'..AI(a.now)..p,1)
-elseif s and not q[2]and tonumber(s)>=tonumber(KR.task)then
-i(n,string.sub(o,3),q[1],0)
+local function l(m,n,o,p)
+local q=GM(o,nil)
+g[#g+1]={id=m,edges=n,fixed=o,task=q}
+AL(f,n==''and q or nil)
+h=h+p
 end
-elseif string.sub(o,1,1)=='~'then
-if o=='~x'then
-FL(a,'HSET tasks',n,p)
+for p=c+1,#b,3 do
+local q,r,s=unpack(b,p,p+2)
+if r=='~'then
+FL(a,'HSET tasks',q,s)
+elseif r=='~l'then
+local t,u=string.match(q,'^(~F:[^ ]+) (.*)$')
+local v=j(t)
+if v and not string.find(','..v..',',','..u..',',1,true)then
+FL(a,'HSET tasks',q,s)
+k(t,v..','..u)
 end
-FL(a,'ZADD expiry',KR.task,n)
+elseif r=='~a'then
+local t=j(q)
+if t and not string.find(t,s,1,true)then
+k(q,string.sub(t,1,-2)..','..s..']')
+end
+elseif string.sub(r,1,2)=='~r'then
+local t=redis.call('HMGET',a.keys.tasks,q,'.'..q)
+a.stored_before[q],a.stored_before['.'..q]=t[1]or nil,t[2]or nil
+local u=GI(t[1])
+local v=u and s==''and redis.call('ZSCORE',a.keys.delayed,q)
+if s~=''and not(u and t[2])then
+l(q,string.sub(r,3),'2;'..AI(a.now)..s,1)
+elseif v and not t[2]and tonumber(v)>=tonumber(KR.task)then
+l(q,string.sub(r,3),t[1],0)
+end
+elseif string.sub(r,1,1)=='~'then
+if r=='~x'then
+FL(a,'HSET tasks',q,s)
+end
+FL(a,'ZADD expiry',KR.task,q)
 else
-local q=m==c+1 and d or''
-i(n,o,'2;'..AI(a.now)..q..p,1)
+local t=p==c+1 and d or''
+l(q,r,'2;'..AI(a.now)..t..s,1)
 end
 end
 CT(a,f)
-for m,n in ipairs(g)do
-local o,p,q=n.id,n.task,n.edges
-FL(a,'HSET tasks',o,n.fixed)
-if not p.node_kind then
-CA(a,'enqueued',o)
+for p,q in ipairs(g)do
+local r,s,t=q.id,q.task,q.edges
+FL(a,'HSET tasks',r,q.fixed)
+if not s.node_kind then
+CA(a,'enqueued',r)
 end
-local r=tonumber(GH(n.fixed).flow_delay or 0)
-p.flow_delay=r>0 and AI(r)or nil
-if q~=''then
-local s,t=string.gsub(q,'[cer]','')
-p.edges=AI(t)..',0,'..q
-FL(a,'ZADD delayed',KR.score(p),o)
-FL(a,'HSET tasks','.'..o,GP(p,''))
-elseif r>0 then
-FL(a,'ZADD delayed',HI(p,a.now+r),o)
-FL(a,'HSET tasks','.'..o,GP(p,''))
+local u=tonumber(GH(q.fixed).flow_delay or 0)
+s.flow_delay=u>0 and AI(u)or nil
+if t~=''then
+local v,w=string.gsub(t,'[cer]','')
+s.edges=AI(w)..',0,'..t
+FL(a,'ZADD delayed',KR.score(s),r)
+FL(a,'HSET tasks','.'..r,GP(s,''))
+elseif u>0 then
+FL(a,'ZADD delayed',HI(s,a.now+u),r)
+FL(a,'HSET tasks','.'..r,GP(s,''))
 else
-Y(a,o,p,'back')
-FL(a,'HSET tasks','.'..o,GP(p,''))
+Y(a,r,s,'back')
+FL(a,'HSET tasks','.'..r,GP(s,''))
 e=true
 end
 end

@@ -327,6 +327,7 @@ note_outcome=e,
 read_before=h,
 fields_with=i,
 outbox=f,
+cancels={},
 open_nodes=j,
 notify_node=o,
 follow_changes=p,
@@ -367,9 +368,12 @@ and g~='cancelled'
 and g~='dependency_failed'
 then
 local i='~x:flow{'..d.flow..'} !f '..d.cancels_at
+if not KU.cancels[i]then
+KU.cancels[i]=true
 AL(KU.outbox,i,'cancel')
 AL(KU.outbox,'','')
 AL(KU.outbox,'')
+end
 end
 end
 end)(HK)

@@ -24,6 +24,16 @@ export interface CancelledFlow {
   readonly isDone: boolean;
 }
 
+/** The entries of nodes that are alive again. */
+function reopenedAmong(entries: readonly Entry[]): Entry[] {
+  const isOpen = ({ work }: Entry) => work.does === "notify" && work.outcome === "open";
+  return entries.filter(
+    (entry) =>
+      isOpen(entry) &&
+      !entries.some((one) => one.from === entry.from && one.member === entry.member && !isOpen(one)),
+  );
+}
+
 /** A caller that has some requests left. */
 export class Caller {
   readonly #flows: Flows;
@@ -113,7 +123,11 @@ export class Caller {
       done.push(...notified.filter((entry) => !unsent.has(entry)));
       if (unsent.size > 0) isDone = false;
       left -= done.filter((entry) => given.has(entry)).length;
-      removals = done;
+      const reopened = reopenedAmong(done);
+      // Whether they have ended since.
+      const isRead = reopened.length === 0 || this.#attempt(() => (this.request(), true));
+      if (!isRead) isDone = false;
+      removals = isRead ? done : done.filter((entry) => !reopened.includes(entry));
       open = more;
     }
     if (removals.length > 0) {
