@@ -42,7 +42,9 @@ async function attemptsOf(
 test("the queue that was BullMQ's delays, retries, schedules and reports as before", async () => {
   const log = quietly();
   let deployment = undefined as unknown as TestDeployment<object>;
-  over.serve = (options) => (deployment = testDeployment(options as ServiceOptions<object>));
+  // Its schedule is due on Mondays.
+  const now = Date.parse("2026-11-24T12:00Z");
+  over.serve = (options) => (deployment = testDeployment(options as ServiceOptions<object>, { now }));
   await file("bullmq-worker.ts");
   const start = deployment.now;
   await signUp("17", "a@example.com");
