@@ -1,6 +1,6 @@
 /** Checks new tasks of queues that are declared with a strict order, in whatever way they are added. */
 import { invalidArgument } from "../errors.ts";
-import { isKnownSplit } from "../features/partitions/map-memory.ts";
+import { isKnownSplit } from "../features/partitions/index.ts";
 import type { CheckTask } from "../kernel/hooks.ts";
 import { slotOf } from "../kernel/names/slots.ts";
 import type { EnqueueOptions } from "../kernel/options/types.ts";
