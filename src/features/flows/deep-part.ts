@@ -29,12 +29,23 @@ export const flowsRepair: DeepSweepPart = {
     const lost: string[] = [];
     for (const flow of flows) if (!(await repairFlow(shard, flow, findings, options))) lost.push(flow);
     for (const flow of lost) flows.delete(flow);
-    const isLost = (flow: string) => !flows.has(flow);
-    const fields = [
-      ...lost.map(layoutField),
-      ...parts.filter((field) => isLost(field.slice("~F:".length, field.indexOf(" ")))),
-      ...(await putOutOf(shard, pieces, isLost, options)),
+    const ofLost = [...parts, ...pieces].filter((field) => {
+      const flow = flowIn(field);
+      return flow !== undefined && !flows.has(flow);
+    });
+    const isPiece = (field: string) => field.startsWith("~x:");
+    const unknown = [
+      ...ofLost.filter((field) => !isPiece(field)),
+      ...(await inOutbox(shard, ofLost.filter(isPiece), options)),
     ];
+    const fields = lost.map(layoutField);
+    // The scan may not have shown a flow that was added meanwhile. Its pieces were in no outbox before that.
+    for (const slice of slicesOf(unknown, PAGE)) {
+      const names = slice.map((field) => flowIn(field) as string);
+      const layouts = await send(shard, ["HMGET", shard.keys.tasks, ...names.map(layoutField)], options);
+      const isGone = (name: string, i: number) => lost.includes(name) || (layouts as unknown[])[i] === null;
+      fields.push(...slice.filter((_, i) => isGone(names[i] as string, i)));
+    }
     for (const field of fields) findings.found("control_broken", field);
     for (const slice of slicesOf(fields, PAGE)) {
       await send(shard, ["HDEL", shard.keys.tasks, ...slice], options);
@@ -71,6 +82,9 @@ async function fieldsOf(shard: Shard, options: SendOptions) {
   return { flows, pieces: [...pieces], parts: [...parts] };
 }
 
+/** The flow that a part of a layout is of, or a piece of a flow as a whole. */
+const flowIn = (field: string) => /^~(?:F:|x:flow\{)([^ ]+?)\}? /.exec(field)?.[1];
+
 /** Puts pieces into the outbox that are in it no more. Those of nodes that were never recorded are removed. */
 async function putOut(
   shard: Shard,
@@ -95,19 +109,14 @@ async function putOut(
   }
 }
 
-/** The pieces in the outbox of flows that are lost: they must not be added. Those that are staged are not in it. */
-async function putOutOf(
+/** The pieces that are in the outbox: those that are staged are not. */
+async function inOutbox(
   shard: Shard,
   pieces: readonly string[],
-  isLost: (flow: string) => boolean,
   options: SendOptions,
 ): Promise<readonly string[]> {
-  const own = pieces.filter((member) => {
-    const [, flow] = /^~x:flow\{([^ ]+)\} /.exec(member) ?? [];
-    return flow !== undefined && isLost(flow);
-  });
   const found = await Promise.all(
-    slicesOf(own, PAGE).map(async (slice) => {
+    slicesOf(pieces, PAGE).map(async (slice) => {
       const scores = await send(shard, ["ZMSCORE", shard.keys.expiry, ...slice], options);
       return slice.filter((_, i) => (scores as (string | null)[])[i] === OUTBOX);
     }),

@@ -3,7 +3,7 @@ import { addFlow } from "../../../src/features/flows/add-flow.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
 import { linked } from "../../../src/features/linked/index.ts";
 import { Flows } from "../../../src/http/flows/index.ts";
-import { Queue } from "../../../src/index.ts";
+import { deepSweep, Queue, SluiceError, type Transport } from "../../../src/index.ts";
 import { deepTools } from "../../support/deep.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 import { flowQueueOf } from "./flow-queues.ts";
@@ -58,6 +58,41 @@ test("a blocked task in no place, or due at another time, is blocked again, and 
   expect(await found()).toEqual({ place_missing: ["1{f@emails}"], time_broken: ["2{f@emails}"] });
   expect(await queue.counts()).toMatchObject({ pending: 1, delayed: 0, blocked: 4 });
   expect([await work(), await work()]).toEqual(["a", "b"]);
+});
+
+test("a flow that is added while a scan looks keeps its layout, and the pieces that are still to be sent", async () => {
+  await rig.command("FLUSHALL");
+  const dying: Transport = {
+    send: (commands, options) =>
+      JSON.stringify(commands).includes("{others}")
+        ? Promise.reject(new SluiceError("redis_unreachable", "the process is dead"))
+        : rig.transport.send(commands, options),
+  };
+  const at = (name: string) => new Queue(name, { transport: linked(dying), now: () => rig.now });
+  const items = [
+    { ...task("x"), queue: at(QUEUE) },
+    { ...task("y", ["x"]), queue: at("others") },
+  ];
+  await addFlow(items, flowQueueOf, { id: "g" }).catch(() => undefined);
+  // The scan has passed the field that says that there is a flow, when it is added.
+  const passed: Transport = {
+    send: async (commands, options) => {
+      const replies = await rig.transport.send(commands, options);
+      const [{ reply }] = replies as [{ reply?: [string, string[]] }];
+      if (!JSON.stringify(commands).includes("~[Fx]:*") || !reply) return replies;
+      const [cursor, found] = reply;
+      const place = found.indexOf("~F:g@emails");
+      return [{ reply: [cursor, found.filter((_, i) => i !== place && i !== place + 1)] }];
+    },
+  };
+  const before = await rig.keySpace();
+  expect((await deepSweep(passed, { now: () => rig.now })).faults).toEqual([]);
+  expect((await rig.keySpace())[key("tasks")]).toEqual(before[key("tasks")]);
+  expect((await runDeepSweep()).faults).toEqual([]);
+  expect(await stateOf("g@emails")).toBe("running");
+  expect(await new Queue("others", { transport: linked(rig.transport) }).counts()).toMatchObject({
+    blocked: 1,
+  });
 });
 
 const B = "1{f@emails}";
