@@ -3,17 +3,19 @@
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[2] -- zset  '<group> <score> <id>' of each task in fair
 local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
-local delayed = KEYS[4] -- zset  id -> due (ms)
-local tasks = KEYS[5] -- hash  records and control fields
-local expiry = KEYS[6] -- zset  id -> when its record is deleted (ms)
-local workers = KEYS[7] -- zset  worker -> when it counts as silent (ms)
-local operator_calls = KEYS[8] -- string  the last calls of operators
+local working = KEYS[4] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local expiry = KEYS[7] -- zset  id -> when its record is deleted (ms)
+local workers = KEYS[8] -- zset  worker -> when it counts as silent (ms)
+local operator_calls = KEYS[9] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local deletion = ARGV[2] -- the last deletion before the count, from the first reply; empty in the first call
 local items = ARGV -- then for each pair: field (of those added), added, removed, count
 -- added, removed: the values of the pair's fields before the count; count: what the sweep counted
--- Returns {'ok', the note of the queue's last deletion (empty: none, or not the first call), ~nodes, ~ghosts,
---          ~dropped, ~timers, ~elapsed, ~broken, ~checked, {fault, field, …}}
+-- Of `~nodes`, `removed` is how many leases have ended.
+-- Returns {'ok', the note of the queue's last deletion (empty: none, or not the first call), ~nodes, how many
+--          leases have ended, ~ghosts, ~dropped, ~timers, ~elapsed, ~broken, ~checked, {fault, field, …}}
 --      or {'newer_schema'}
 
 -- The queue is in use while the sweep counts, so a count may be outdated. It is used only if both fields of
@@ -50,6 +52,9 @@ local function last_deletion()
   return last
 end
 
+-- Never decreases, as each lease has a new number.
+local leases_ended = tonumber(found['~lease'] or 0) - redis.call('ZCARD', working)
+
 for i = 3, #items, 4 do
   local field, other = items[i], removed_field[items[i]]
   local was_added, was_removed, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
@@ -59,8 +64,12 @@ for i = 3, #items, 4 do
     local all_seen = was_added > removed and added >= was_added and last_deletion() == deletion
     put_field(repair, other, found[other], all_seen and int(was_added) or found[other])
   elseif field == '~nodes' then
-    -- One counter: if it went up and down meanwhile, the next deep sweep corrects it.
-    if added == was_added and added ~= count and last_deletion() == deletion then
+    -- It goes up and down: by tasks that end when their leases do, or seldom otherwise, such as by cancels.
+    -- The next deep sweep corrects what is wrong because of these. With 0, blocked tasks would count as
+    -- delayed.
+    local is_steady = added == was_added and leases_ended == was_removed
+    local may_be = count > 0 or redis.call('ZCOUNT', delayed, BLOCKED.task, '+inf') == 0
+    if is_steady and added ~= count and may_be and last_deletion() == deletion then
       put_field(repair, field, found[field], int(count))
       report_fault(repair, 'control_broken', field)
     end
@@ -78,8 +87,8 @@ end
 
 local failed = write_repairs(repair)
 local reply = { 'ok', #items == 2 and last_deletion() or '' }
-for _, value in ipairs(redis.call('HMGET', tasks, '~nodes', unpack(PAIRS))) do
-  reply[#reply + 1] = tonumber(value or 0)
+for i, value in ipairs(redis.call('HMGET', tasks, '~nodes', unpack(PAIRS))) do
+  append(reply, tonumber(value or 0), i == 1 and leases_ended or nil)
 end
 reply[#reply + 1] = repair.report
 return failed or reply

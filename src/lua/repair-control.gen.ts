@@ -83,65 +83,69 @@ local e=KEYS[5]
 local f=KEYS[6]
 local g=KEYS[7]
 local h=KEYS[8]
-local i=ARGV[1]
-local j=ARGV[2]
-local k=ARGV
-${$AW}local l=AW(nil,a,b,c,nil,d,e,f,nil,g)
-${$AI}${$FO}${$FP}${$AJ}${$AK}${$HO}${$HS}local m=HS(l,AK(i))
-local n={}
-${$IV}${$IW}${$IX}for r,s in ipairs(redis.call('HMGET',e,unpack(IX)))do
-n[IX[r]]=s
+local i=KEYS[9]
+local j=ARGV[1]
+local k=ARGV[2]
+local l=ARGV
+${$AW}local m=AW(nil,a,b,c,nil,e,f,g,nil,h)
+${$AI}${$FO}${$FP}${$AJ}${$AK}${$HO}${$HS}local n=HS(m,AK(j))
+local o={}
+${$IV}${$IW}${$IX}for s,t in ipairs(redis.call('HMGET',f,unpack(IX)))do
+o[IX[s]]=t
 end
-${$GB}${$DN}${$GB_}if DN(n['~set'])then
+${$GB}${$DN}${$GB_}if DN(o['~set'])then
 return{'newer_schema'}
 end
-${$AR}${$AS}local o=
-{fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AS(g)}
-o.timer=tonumber(AR(redis.call('ZSCORE',d,'~w')))
-${$DH}${$DA}${$AL}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CG}${$CE}${$CI}${$CH}${$AM}${$CQ}${$CS}${$CR}${$FX}${$DI}${$DK}${$DL}${$DP}${$HT}${$HZ}${$IB}${$IH}${$II}${$IJ}${$IK}${$IL}${$JE}${$JD}${$JG}${$IY}${$KI}${$DP_}${$IH_}${$IY_}IY(m,n,o)
-local p={}
-for t=1,#IV,2 do
-p[IV[t]]=IV[t+1]
+${$AR}${$AS}local p=
+{fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AS(h)}
+p.timer=tonumber(AR(redis.call('ZSCORE',e,'~w')))
+${$DH}${$DA}${$AL}${$DJ}${$DM}${$FK}${$FL}${$CF}${$CG}${$CE}${$CI}${$CH}${$AM}${$CQ}${$CS}${$CR}${$FX}${$DI}${$DK}${$DL}${$DP}${$HT}${$HZ}${$IB}${$IH}${$II}${$IJ}${$IK}${$IL}${$JE}${$JD}${$JG}${$IY}${$KI}${$DP_}${$IH_}${$IY_}IY(n,o,p)
+local q={}
+for u=1,#IV,2 do
+q[IV[u]]=IV[u+1]
 end
-local function q()
-local r=''
-for v in string.gmatch(redis.call('GET',h)or'','%S+=ok,%d+')do
-r=v
+local function r()
+local s=''
+for w in string.gmatch(redis.call('GET',i)or'','%S+=ok,%d+')do
+s=w
 end
-return r
+return s
 end
-for u=3,#k,4 do
-local v,w=k[u],p[k[u]]
-local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
-local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
-if v=='~broken'then
-local ac=x>ab and aa>=x and q()==j
-IB(m,w,n[w],ac and AI(x)or n[w])
-elseif v=='~nodes'then
-if aa==x and aa~=z and q()==j then
-IB(m,v,n[v],AI(z))
-HT(m,'control_broken',v)
+local s=tonumber(o['~lease']or 0)-redis.call('ZCARD',d)
+${$CL}${$HI}${$KR}for w=3,#l,4 do
+local x,y=l[w],q[l[w]]
+local z,aa,ab=tonumber(l[w+1]),tonumber(l[w+2]),tonumber(l[w+3])
+local ac,ad=tonumber(o[x]or 0),tonumber(o[y]or 0)
+if x=='~broken'then
+local ae=z>ad and ac>=z and r()==k
+IB(n,y,o[y],ae and AI(z)or o[y])
+elseif x=='~nodes'then
+local ae=ac==z and s==aa
+local af=ab>0 or redis.call('ZCOUNT',e,KR.task,'+inf')==0
+if ae and ac~=ab and af and r()==k then
+IB(n,x,o[x],AI(ab))
+HT(n,'control_broken',x)
 end
 elseif
-aa==x
-and ab==y
-and aa-ab~=z
-and q()==j
+ac==z
+and ad==aa
+and ac-ad~=ab
+and r()==k
 then
-local ac=aa-ab<z and v or w
-IB(m,ac,n[ac],AI(ac==v and ab+z or aa-z))
-HT(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+local ae=ac-ad<ab and x or y
+IB(n,ae,o[ae],AI(ae==x and ad+ab or ac-ab))
+HT(n,x=='~ghosts'and'ghosts_wrong'or'timer_wrong',x)
 end
 end
-${$GC}${$GF}${$GG}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CY}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$CN}${$CP}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$HI}${$FW}${$HK}${$GX}${$HV}${$ID}${$IE}${$KR}${$KS}${$KH}${$CT_}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local r=IE(m)
-local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,'~nodes',unpack(IV)))do
-s[#s+1]=tonumber(x or 0)
+${$GC}${$GF}${$GG}${$GE}${$GK}${$AG}${$AN}${$CA}${$GN}${$GO}${$GP}${$CY}${$CZ}${$DB}${$X}${$CJ}${$CK}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$CM}${$AB}${$CN}${$CP}${$FM}${$AF}${$AH}${$AO}${$AP}${$AQ}${$AT}${$AV}${$CO}${$CT}${$FY}${$GQ}${$GR}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FW}${$HK}${$GX}${$HV}${$ID}${$IE}${$KS}${$KH}${$CT_}${$Y_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}local t=IE(n)
+local u={'ok',#l==2 and r()or''}
+for y,z in ipairs(redis.call('HMGET',f,'~nodes',unpack(IV)))do
+AL(u,tonumber(z or 0),y==1 and s or nil)
 end
-s[#s+1]=m.report
-return r or s
+u[#u+1]=n.report
+return t or u
 `;
   },
-  sha1: "f4a36d89731afaa219209e3f54165706760aec3f",
-  keyLockingSha1: "b17ea506bddad322b0351946afcd0e6f3de82c40",
+  sha1: "f19b75f6e87aa1421ae6694042c665233eb2d72f",
+  keyLockingSha1: "a799c16e843920906ad1319fcdbb4aee269f0843",
 };

@@ -109,14 +109,30 @@ export const recountGroupsScript = {
 
 export const repairControlScript = {
   script: repairControl,
-  keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "workers", "operatorCalls"],
+  keys: [
+    "fair",
+    "fairByGroup",
+    "limited",
+    "working",
+    "delayed",
+    "tasks",
+    "expiry",
+    "workers",
+    "operatorCalls",
+  ],
   args: ["testNow", "deletion"],
   each: ["field", "added", "removed", "count"],
   decode: (reply: Reply) => {
     const reader = okay("repairControl", reply);
     const pair = () => ({ added: reader.integer(), removed: reader.integer() });
     const deletion = reader.text();
-    const nodes = { added: reader.integer(), removed: 0 };
-    return { deletion, nodes, ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
+    return {
+      deletion,
+      nodes: pair(),
+      ghosts: pair(),
+      timers: pair(),
+      broken: pair(),
+      faults: readFaults(reader),
+    };
   },
 } as const satisfies Binding;

@@ -1,8 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
 import { addFlow, type FlowOptions } from "../../../src/features/flows/add-flow.ts";
 import type { FlowItem } from "../../../src/features/flows/graph/flow-items.ts";
-import { Operator, Queue, sweep, type Transport } from "../../../src/index.ts";
+import { deepSweep, Operator, Queue, sweep, type Transport } from "../../../src/index.ts";
 import { linked } from "../../../src/features/linked/index.ts";
+import { Flows } from "../../../src/http/flows/index.ts";
+import { pageByPage } from "../../support/deep.ts";
 import { useRig } from "../../support/rig.ts";
 import { flowQueueOf } from "./flow-queues.ts";
 
@@ -71,4 +73,28 @@ test("what goes on without having been blocked again is counted among the nodes 
   expect(await queue("two").counts()).toMatchObject({ pending: 1 });
   const nodes = async (name: string) => Number(await rig.command("HGET", `sluice:{${name}}:tasks`, "~nodes"));
   expect([await nodes("one"), await nodes("two")]).toEqual([1, 2]);
+});
+
+const end = async () => (await queue().dequeue())[0]?.complete();
+const cancel = () => new Flows({ transport, now }).cancel("f@one");
+const addAnother = () => add([task("b")], { id: "g" });
+
+test.for([
+  ["that ends before it looks, while another is added after that", end, addAnother],
+  ["that ends after it has looked, while another was added before that", addAnother, end],
+  ["that is cancelled before it looks, while another is added after that", cancel, addAnother],
+] as const)("a deep sweep does not count the nodes of a flow %s", async ([, before, after]) => {
+  await add([task("a")]);
+  const looking = pageByPage({
+    send: async (commands, options) => {
+      for (const command of commands) {
+        if (!("script" in command)) continue;
+        if (command.script.name === "scan" && command.args[1] === "tasks") await before();
+        if (command.script.name === "repairControl" && command.args.length > 2) await after();
+      }
+      return rig.transport.send(commands, options);
+    },
+  });
+  expect((await deepSweep(looking, { now })).faults).toEqual([]);
+  expect(await rig.command("HGET", "sluice:{one}:tasks", "~nodes")).toBe("2");
 });
