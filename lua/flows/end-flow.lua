@@ -16,7 +16,7 @@ for i, record in ipairs(read('HMGET', tasks, names)) do
   local id, task = items[i + 2], parse(record or nil)
   if string.sub(id, 1, 1) == '~' then
     append(fields, goes_on or int(now + tonumber(kept_for)), id)
-  elseif has_ended(task) then
+  elseif task.flow and has_ended(task) then
     append(ended, goes_on or int(now + math.max(tonumber(task.kept_for or 0), RESEND_WINDOW)), id)
   end
 end

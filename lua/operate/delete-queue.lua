@@ -49,6 +49,13 @@ local function lost_flows()
       end
     end
   end
+  -- What an earlier deletion has left, and cancels of flows.
+  local outbox = BLOCKED.task
+  for _, member in ipairs(redis.call('ZRANGE', expiry, outbox, outbox, 'BYSCORE', 'LIMIT', '0', '1000')) do
+    if string.find(member, ' !', 1, true) then
+      append(left, outbox, member)
+    end
+  end
   return left
 end
 
@@ -65,7 +72,7 @@ if not done then
     if nodes == 0 and found[3] then
       nodes = redis.call('ZCOUNT', expiry, BLOCKED.task, '+inf')
     end
-  elseif nodes > 0 then
+  elseif found[3] then
     left = lost_flows()
     nodes = 0
   end
@@ -78,7 +85,11 @@ if not done then
       -- A partition does not forget which slots it owns.
       redis.call('HSET', tasks, '~slots', found[2])
     end
-    write('ZADD', expiry, left)
+    if left[1] then
+      write('ZADD', expiry, left)
+      -- So that the next deletion looks into the outbox.
+      redis.call('HSET', tasks, '~nodes', '0')
+    end
     -- Only partition 0 says so, once for all of them.
     if plan.settings.events and not string.find(tasks, '/%d+}:tasks$') then
       local channel = string.gsub(string.gsub(tasks, 'tasks$', 'events'), '}/0:events$', '}:events')

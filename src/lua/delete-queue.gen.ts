@@ -67,6 +67,12 @@ AL(t,KR.task,'~x:'..ac..' !l '..af)
 end
 end
 end
+local y=KR.task
+for ac,ad in ipairs(redis.call('ZRANGE',h,y,y,'BYSCORE','LIMIT','0','1000'))do
+if string.find(ad,' !',1,true)then
+AL(t,y,ad)
+end
+end
 return t
 end
 ${$BY}local t,u=BY(n,p)
@@ -82,7 +88,7 @@ x=redis.call('ZCARD',e)
 if y==0 and w[3]then
 y=redis.call('ZCOUNT',h,KR.task,'+inf')
 end
-elseif y>0 then
+elseif w[3]then
 z=s()
 y=0
 end
@@ -94,7 +100,10 @@ redis.call('UNLINK',unpack(aa))
 if w[2]then
 redis.call('HSET',g,'~slots',w[2])
 end
+if z[1]then
 ${$AO}AO('ZADD',h,z)
+redis.call('HSET',g,'~nodes','0')
+end
 if v.settings.events and not string.find(g,'/%d+}:tasks$')then
 local ab=string.gsub(string.gsub(g,'tasks$','events'),'}/0:events$','}:events')
 redis.call('PUBLISH',ab,'deleted '..AI(v.now)..' *')
@@ -115,6 +124,6 @@ end
 return y
 `;
   },
-  sha1: "f5e896914d4f984b15bf0a108b8d1c96989496ed",
-  keyLockingSha1: "03a6c0d6eed3159c22d28dc2a908130d7dbf1e62",
+  sha1: "d18e0f614bb94828f8c7f6fade7d7e894a842fab",
+  keyLockingSha1: "f4d1494b8397be8e13e557d716e2c183aad4b591",
 };

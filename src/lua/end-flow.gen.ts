@@ -34,7 +34,7 @@ ${$GC}${$AL}${$GF}${$GG}${$GE}${$GK}${$AG}${$AH}${$AQ}${$GV}${$GE_}${$GF_}${$GK_
 local p,q=e[n+2],GK(o or nil)
 if string.sub(p,1,1)=='~'then
 AL(i,j or AI(f+tonumber(d)),p)
-elseif GV(q)then
+elseif q.flow and GV(q)then
 AL(h,j or AI(f+math.max(tonumber(q.kept_for or 0),AG)),p)
 end
 end
@@ -43,6 +43,6 @@ AO('ZADD',b,i)
 return{'ok'}
 `;
   },
-  sha1: "2c0b9524abaf1e27a48528bc3aed17f56e5c1ed1",
-  keyLockingSha1: "d51ce6864a1b3f0444341e11baee2e697b6544a7",
+  sha1: "6a3ac5c9f4b332db8a896332b8d667093491ca90",
+  keyLockingSha1: "5f5352076956d56fc1a3a8e68d04bea912b3656f",
 };

@@ -194,3 +194,12 @@ test("tasks whose flow is not known are cancelled", async () => {
   expect(await queue.counts()).toMatchObject({ pending: 1, blocked: 0 });
   expect(await work()).toBe("a");
 });
+
+test("a task of no flow is kept for as long as it says, whatever its id", async () => {
+  const id = "invoice{bob@example.com}";
+  await queue.enqueue(1, { id, resultTtl: "2555d" });
+  for (const one of await queue.dequeue({ max: 10 })) if (one.id === id) await one.complete();
+  const until = await rig.command("ZSCORE", key("expiry"), id);
+  await runDeepSweep();
+  expect(await rig.command("ZSCORE", key("expiry"), id)).toBe(until);
+});
