@@ -52,8 +52,8 @@ local function last_deletion()
   return last
 end
 
--- Never decreases, as each lease has a new number.
-local leases_ended = tonumber(found['~lease'] or 0) - redis.call('ZCARD', working)
+-- Of a queue with nodes. Never decreases, as each lease has a new number.
+local leases_ended = found['~nodes'] and tonumber(found['~lease'] or 0) - redis.call('ZCARD', working) or 0
 
 for i = 3, #items, 4 do
   local field, other = items[i], removed_field[items[i]]
@@ -67,9 +67,9 @@ for i = 3, #items, 4 do
     -- It goes up and down: by tasks that end when their leases do, or seldom otherwise, such as by cancels.
     -- The next deep sweep corrects what is wrong because of these. With 0, blocked tasks would count as
     -- delayed.
-    local is_steady = added == was_added and leases_ended == was_removed
-    local may_be = count > 0 or redis.call('ZCOUNT', delayed, BLOCKED.task, '+inf') == 0
-    if is_steady and added ~= count and may_be and last_deletion() == deletion then
+    local is_wrong = added == was_added and leases_ended == was_removed and added ~= count
+    local may_be = is_wrong and (count > 0 or redis.call('ZCOUNT', delayed, BLOCKED.task, '+inf') == 0)
+    if may_be and last_deletion() == deletion then
       put_field(repair, field, found[field], int(count))
       report_fault(repair, 'control_broken', field)
     end

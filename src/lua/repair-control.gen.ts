@@ -111,7 +111,7 @@ s=w
 end
 return s
 end
-local s=tonumber(o['~lease']or 0)-redis.call('ZCARD',d)
+local s=o['~nodes']and tonumber(o['~lease']or 0)-redis.call('ZCARD',d)or 0
 ${$CL}${$HI}${$KR}for w=3,#l,4 do
 local x,y=l[w],q[l[w]]
 local z,aa,ab=tonumber(l[w+1]),tonumber(l[w+2]),tonumber(l[w+3])
@@ -120,9 +120,9 @@ if x=='~broken'then
 local ae=z>ad and ac>=z and r()==k
 IB(n,y,o[y],ae and AI(z)or o[y])
 elseif x=='~nodes'then
-local ae=ac==z and s==aa
-local af=ab>0 or redis.call('ZCOUNT',e,KR.task,'+inf')==0
-if ae and ac~=ab and af and r()==k then
+local ae=ac==z and s==aa and ac~=ab
+local af=ae and(ab>0 or redis.call('ZCOUNT',e,KR.task,'+inf')==0)
+if af and r()==k then
 IB(n,x,o[x],AI(ab))
 HT(n,'control_broken',x)
 end
@@ -146,6 +146,6 @@ u[#u+1]=n.report
 return t or u
 `;
   },
-  sha1: "f19b75f6e87aa1421ae6694042c665233eb2d72f",
-  keyLockingSha1: "a799c16e843920906ad1319fcdbb4aee269f0843",
+  sha1: "7fb63c76f75d4223ecde3a2bce2145c9a630d7f8",
+  keyLockingSha1: "2e8dd5839849334078063d74eb13b817f2426612",
 };
