@@ -216,10 +216,12 @@ export function removeEntries(
   { keys }: Shard,
   entries: readonly Pick<OutboxEntry, "kind" | "member">[],
 ): Command[] {
-  const commands: Command[] = [["ZREM", keys.expiry, ...entries.map(({ member }) => member)]];
   const fields = entries.flatMap(({ kind, member }) => (kind === "field" ? [member] : []));
-  if (fields.length > 0) commands.push(["HDEL", keys.tasks, ...fields]);
-  return commands;
+  // The fields first: a member without one is removed by the next sweep.
+  return [
+    ...(fields.length > 0 ? [["HDEL", keys.tasks, ...fields] as const] : []),
+    ["ZREM", keys.expiry, ...entries.map(({ member }) => member)],
+  ];
 }
 
 /** The partition that gets a piece of a flow. */
