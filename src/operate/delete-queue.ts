@@ -1,5 +1,6 @@
 import { commandCall, exchange, run } from "../kernel/call.ts";
 import { slicesOf } from "../kernel/slices.ts";
+import { NEVER_DUE } from "../kernel/linked/flow-names.ts";
 import { forgetNote } from "../kernel/note.ts";
 import { changeAll } from "../kernel/on-all.ts";
 import type { Shard } from "../kernel/shard.ts";
@@ -53,9 +54,6 @@ export async function deleteQueue(
   }, options);
 }
 
-/** The score of members of `expiry` that say what is still to be notified to other queues. */
-const OUTBOX = "4503599627370495";
-
 const NONE = { working: 0, ofFlows: 0 };
 
 const refused = ({ working, ofFlows }: typeof NONE): QueueDeleted => {
@@ -73,7 +71,7 @@ async function countWorking(
   const counts = shards.flatMap(({ keys }) => [
     commandCall(["ZCARD", keys.working], Number),
     commandCall(["HGET", keys.tasks, "~nodes"], (reply) => (reply === null ? undefined : Number(reply))),
-    commandCall(["ZCOUNT", keys.expiry, OUTBOX, "+inf"], Number),
+    commandCall(["ZCOUNT", keys.expiry, NEVER_DUE, "+inf"], Number),
   ]);
   const [made, ...found] = await exchange(store.queue.transport, [calls, ...counts], options);
   if (made().includes(` ${token}=ok`)) return NONE;

@@ -1,7 +1,7 @@
 /** What a deep sweep does for flows: no task waits for what has ended, or is lost. */
 import { commandCall, exchange, run } from "../../kernel/call.ts";
 import { dividedSince } from "../../kernel/linked/divided-since.ts";
-import { flowOf, layoutField } from "../../kernel/linked/flow-names.ts";
+import { NEVER_DUE, flowOf, layoutField } from "../../kernel/linked/flow-names.ts";
 import { noteNodes, noteOf } from "../../kernel/linked/node-notes.ts";
 import { shardNamed } from "../../kernel/linked/link.ts";
 import type { Shard } from "../../kernel/shard.ts";
@@ -10,9 +10,6 @@ import type { PlainCommand, SendOptions } from "../../kernel/transport.ts";
 import type { DeepSweepPart, Findings } from "../../sweep/deep-part.ts";
 import { endHomeless } from "./homeless-nodes.ts";
 import { repairFlow } from "./repair-flow.ts";
-
-/** The score of the outbox in `expiry`. */
-const OUTBOX = "4503599627370495";
 
 /** How many fields one command removes. */
 const PAGE = 160;
@@ -104,7 +101,7 @@ async function putOut(
     for (const [i, member] of lost.entries()) {
       findings.found("expiry_missing", member);
       const isRecorded = records[i] !== null || flows.has(flowOf(roots[i] as string));
-      await send(shard, isRecorded ? ["ZADD", expiry, OUTBOX, member] : ["HDEL", tasks, member], options);
+      await send(shard, isRecorded ? ["ZADD", expiry, NEVER_DUE, member] : ["HDEL", tasks, member], options);
     }
   }
 }
@@ -118,7 +115,7 @@ async function inOutbox(
   const found = await Promise.all(
     slicesOf(pieces, PAGE).map(async (slice) => {
       const scores = await send(shard, ["ZMSCORE", shard.keys.expiry, ...slice], options);
-      return slice.filter((_, i) => (scores as (string | null)[])[i] === OUTBOX);
+      return slice.filter((_, i) => (scores as (string | null)[])[i] === NEVER_DUE);
     }),
   );
   return found.flat();
@@ -129,7 +126,7 @@ async function note(shard: Shard, findings: Findings, options: SendOptions): Pro
   const { keys } = shard;
   const reads = [
     ["HGET", keys.tasks, "~nodes"],
-    ["ZCOUNT", keys.expiry, OUTBOX, "+inf"],
+    ["ZCOUNT", keys.expiry, NEVER_DUE, "+inf"],
     ["ZSCORE", keys.queues, noteOf(shard.name)],
   ] as const;
   const calls = reads.map((command) => commandCall(command, (reply) => reply));

@@ -1,6 +1,6 @@
 /** What a deep sweep does for nodes whose flow is not known: nothing else would end them, or forget them. */
 import { commandCall, exchange, run, runAll } from "../../kernel/call.ts";
-import { flowOf, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
+import { NEVER_DUE, flowOf, layoutField, nodeId, rootOf } from "../../kernel/linked/flow-names.ts";
 import {
   addFlowScript,
   cancelNodesScript,
@@ -17,9 +17,6 @@ import type { Findings } from "../../sweep/deep-part.ts";
 import { ADDED_ROOT } from "./front-of.ts";
 import { KEPT_ON } from "./repair-flow.ts";
 import { readStates } from "./report-flow.ts";
-
-/** Scores of blocked tasks in `delayed`, and of the outbox in `expiry`. */
-const BLOCKED = "4503599627370495";
 
 /** How many members one command reads, and how many entries one call handles. */
 const READ = 5_000;
@@ -46,13 +43,13 @@ export async function endHomeless(
   const { delayed, expiry } = shard.keys;
   const until = String((shard.queue.now?.() ?? Date.now()) + KEPT_ON);
   const known = new Set(own);
-  const blocked = await homelessOf(shard, [delayed, BLOCKED, "+inf"], known, options);
+  const blocked = await homelessOf(shard, [delayed, NEVER_DUE, "+inf"], known, options);
   for (const ids of groupedBy(blocked, flowOf).values()) {
     for (const id of ids) findings.found("flow_broken", id);
     await cancelAll(shard, ids, options);
   }
   if (blocked.length > 0) await emptyOutbox(shard.queue, shard.name, options);
-  const ended = await homelessOf(shard, [expiry, until, `(${BLOCKED}`], known, options);
+  const ended = await homelessOf(shard, [expiry, until, `(${NEVER_DUE}`], known, options);
   const calls = slicesOf(ended, PAGE).map((slice) =>
     shard.call(
       endFlowScript,

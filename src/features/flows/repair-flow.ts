@@ -2,7 +2,7 @@
 import { commandCall, run } from "../../kernel/call.ts";
 import { cancelMember, type CancelMode, sparedNodes } from "../../kernel/linked/cancel-nodes.ts";
 import { layoutOf, type Plans, readPlans } from "../../kernel/linked/flow-layout.ts";
-import { layoutField, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
+import { NEVER_DUE, layoutField, ROOT, rootOf } from "../../kernel/linked/flow-names.ts";
 import { addFlowScript, type NodeStatus, notifyScript } from "../../kernel/linked/link-scripts.ts";
 import type { NodeItem } from "../../kernel/linked/node-pieces.ts";
 import { type Link, shardNamed } from "../../kernel/linked/link.ts";
@@ -15,9 +15,6 @@ import type { Findings } from "../../sweep/deep-part.ts";
 import { nodesAgain } from "./nodes-again.ts";
 import { type AddedGraph, graphsOf, keyOf, type PlacedNode, type RecordedEdge } from "./recorded-edges.ts";
 import { readStates } from "./report-flow.ts";
-
-/** The score of the outbox in `expiry`. */
-const OUTBOX = "4503599627370495";
 
 /** How many entries one call handles. */
 const PAGE = 160;
@@ -329,6 +326,6 @@ class FlowRepair {
   async #putOut(name: string, members: readonly string[]): Promise<void> {
     const { expiry } = shardNamed(this.#link, name).keys;
     for (const slice of slicesOf(members, PAGE))
-      await this.#send(["ZADD", expiry, ...slice.flatMap((member) => [OUTBOX, member])]);
+      await this.#send(["ZADD", expiry, ...slice.flatMap((member) => [NEVER_DUE, member])]);
   }
 }

@@ -127,8 +127,10 @@ async function addLater(
     ).slice(before.length);
     for (const [i, { target }] of slice.entries()) if (replies[i]?.wake) wakes.add(target.shard.name);
     const added = slice.filter((_, i) => replies[i]?.status === "ok");
-    const done = added.map(({ member }) => ({ kind: "field" as const, member }));
-    removals = done.length > 0 ? removeEntries(from, done) : [];
+    removals = removeEntries(
+      from,
+      added.map(({ member }) => ({ kind: "field", member })),
+    );
     // Those of a partition are added in their order: a sweep goes on, when Redis has room again.
     if (added.length < slice.length) break;
   }

@@ -1,5 +1,8 @@
 /** How flows and their nodes are named. */
 
+/** The score of blocked tasks in `delayed`, and of the outbox in `expiry`: no clock gets there. */
+export const NEVER_DUE = "4503599627370495";
+
 /** The number of the flow as a whole. */
 export const ROOT = "flow";
 

@@ -1,6 +1,6 @@
 /**
- * The linked edition of the scripts, which knows tasks that depend on each other: groups in strict order. It does all
- * that the plain edition does, by the same commands for plain tasks, and is larger.
+ * The linked edition of the scripts, which knows tasks that depend on each other: groups in strict order, and flows. It does
+ * all that the plain edition does, and is larger.
  */
 import { linkedScripts } from "../../lua/linked.gen.ts";
 import type { Command, CommandOutcome, Reply, Script, SendOptions, Transport } from "../transport.ts";
@@ -20,9 +20,10 @@ const editionsOf: typeof linkedScripts = {
 };
 
 /**
- * A transport for queues whose tasks may depend on each other: with groups in strict order. Give it to all that works on
- * such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments and
- * `createApp` do so with their option `order`, tests by themselves. Without it, calls on such a queue throw `newer_schema`.
+ * A transport for queues whose tasks may depend on each other: with groups in strict order, or in flows. Give it to all
+ * that works on such a queue: `Queue`, `Producer`, `sweep`, and the `transport` of `defineQueue`. Deployments and
+ * `createApp` do so with their options `order` and `flows`, tests by themselves. Without it, calls on such a queue throw
+ * `newer_schema`.
  * @param transport any other transport
  * @returns the same one for the same transport
  * @example const ledger = new Queue("ledger", { transport: linked(upstash(env)) });

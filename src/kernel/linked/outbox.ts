@@ -9,14 +9,11 @@ import { cancelMember, type CancelMode, cancelNodes, markCall, readCancelMember 
 import { endFlow } from "./end-flow.ts";
 import { Failures } from "./failures.ts";
 import { readLayout } from "./flow-layout.ts";
-import { flowOf } from "./flow-names.ts";
+import { NEVER_DUE, flowOf } from "./flow-names.ts";
 import { type Link, shardNamed } from "./link.ts";
 import { type OutboxEntry, readOutboxScript } from "./link-scripts.ts";
 import { pieceCall, readPiece } from "./node-pieces.ts";
 import { notifyAll, type Open } from "./notify-nodes.ts";
-
-/** The score of the outbox in `expiry`. */
-const OUTBOX = "4503599627370495";
 
 /** Entries that one call reads, and rounds of one run: what is left is for the next sweep. */
 const ENTRIES = 100;
@@ -110,15 +107,10 @@ async function sendEntries(
     if (changed.size > 0) isDone = false;
     removals = Array.from(groupedBy(done, ({ from }) => from)).flatMap(([from, own]) => {
       const shard = shardNamed(link, from);
-      const over = own.filter((one) => !changed.has(one));
-      const again = own.filter((one) => changed.has(one)).flatMap(({ entry }) => [OUTBOX, entry.member]);
+      const over = own.filter((one) => !changed.has(one)).map(({ entry }) => entry);
+      const again = own.filter((one) => changed.has(one)).flatMap(({ entry }) => [NEVER_DUE, entry.member]);
       return [
-        ...(over.length > 0
-          ? removeEntries(
-              shard,
-              over.map(({ entry }) => entry),
-            )
-          : []),
+        ...removeEntries(shard, over),
         ...(again.length > 0 ? [["ZADD", shard.keys.expiry, ...again] as const] : []),
       ];
     });
@@ -126,30 +118,26 @@ async function sendEntries(
   }
   if (removals.length > 0)
     for (const outcome of await link.transport.send(removals, options)) replyOf(outcome);
-  for (const one of lost) {
-    const end = async () => {
-      await link.endLost?.(one.entry.member, options);
-      return link.endLost !== undefined;
-    };
-    if (!(await failures.of(end))) {
+  // What waits for a task that has failed falls before all others are cancelled.
+  for (const one of [...lost, ...failed]) {
+    if (!(await failures.of(() => endAll(link, one.entry, options)))) {
       isDone = false;
       continue;
     }
     await link.transport.send(removeEntries(shardNamed(link, one.from), [one.entry]), options);
     if (given.has(one.entry)) left--;
   }
-  // What waits for a task that has failed falls before all others are cancelled.
-  for (const { from, entry } of failed) {
-    const { flow, mode, home } = readCancelMember(entry.member);
-    const cancel = async () => (await cancelFlow(link, home, flow, mode, options))?.isDone !== false;
-    if (!(await failures.of(cancel))) {
-      isDone = false;
-      continue;
-    }
-    await link.transport.send(removeEntries(shardNamed(link, from), [entry]), options);
-    if (given.has(entry)) left--;
-  }
   return { left, isDone };
+}
+
+/** Ends what waits for a queue that was deleted, or the tasks of a flow that is cancelled. Returns whether all of it was done. */
+async function endAll(link: Link, { kind, member }: OutboxEntry, options: SendOptions): Promise<boolean> {
+  if (kind === "lost") {
+    await link.endLost?.(member, options);
+    return link.endLost !== undefined;
+  }
+  const { flow, mode, home } = readCancelMember(member);
+  return (await cancelFlow(link, home, flow, mode, options))?.isDone !== false;
 }
 
 /** What the changing record of a node that has ended begins with. */
@@ -216,6 +204,7 @@ export function removeEntries(
   { keys }: Shard,
   entries: readonly Pick<OutboxEntry, "kind" | "member">[],
 ): Command[] {
+  if (entries.length === 0) return [];
   const fields = entries.flatMap(({ kind, member }) => (kind === "field" ? [member] : []));
   // The fields first: a member without one is removed by the next sweep.
   return [
