@@ -10,6 +10,7 @@ import type { FlowsPart } from "../http/flows/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 import type { SchedulesPart } from "../open/schedules/part.ts";
 import type { Order } from "../open/order/index.ts";
+import { featureParts, type FeatureOptions, type FeaturesOnDemand } from "./deployment-part.ts";
 
 /** Options of the dashboard. */
 export interface DashboardOptions {
@@ -18,7 +19,7 @@ export interface DashboardOptions {
 }
 
 /** Options that turn on a part whose code is large. */
-export interface PartOptions {
+export interface PartOptions extends FeatureOptions {
   /**
    * Whether `/dashboard` shows the dashboard, a page for browsers. `true`, or its options, loads its code at the first
    * request to it; or give it, from `sluice-queue/dashboard`, such as `{ ...dashboard, authorize }`.
@@ -74,7 +75,7 @@ type Parts = Pick<
 >;
 
 /** Makes each part of what is given in its option: what is `true` is loaded at its first use. */
-export type PartsOnDemand = {
+export type PartsOnDemand = FeaturesOnDemand & {
   readonly [Name in keyof Parts]-?: (
     given: Exclude<NonNullable<PartOptions[Name]>, false>,
   ) => NonNullable<Parts[Name]>;
@@ -85,7 +86,7 @@ export type PartsOnDemand = {
  * @param onDemand loads them; undefined if the platform has all code in one file
  * @throws {SluiceError} `invalid_argument` for `true`, if nothing loads the part
  */
-export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | undefined): Parts {
+export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | undefined) {
   const part = <Name extends keyof Parts>(name: Name, byDefault = onDemand !== undefined): Parts[Name] => {
     const given = options[name] ?? byDefault;
     if (given === false) return undefined;
@@ -108,5 +109,6 @@ export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | un
     order: part("order"),
     debounce: part("debounce"),
     flows: part("flows"),
+    parts: featureParts(options, onDemand),
   };
 }
