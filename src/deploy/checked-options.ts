@@ -4,6 +4,7 @@ import { checkedTracing } from "../features/tracing/types.ts";
 import { onlyOptions, optionalFunction, wholeNumber } from "../kernel/options/validation.ts";
 import { logTo } from "../log/log-to.ts";
 import { checkedConsumers } from "./consumers/checked-consumers.ts";
+import type { QueueConsumer } from "./declared/define-queue.ts";
 import { Declarations } from "./declarations.ts";
 import { optionalParts } from "./optional-parts.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
@@ -34,6 +35,7 @@ export function checkedOptions<Env extends object>(
   }
   const tracing = checkedTracing(options.tracing);
   const parts = optionalParts(options, platform.onDemand);
+  const added = parts.parts.flatMap((part) => (part.consumers ?? []) as readonly QueueConsumer<Env>[]);
   const budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
   const requests = options.requests ?? platform.requests;
   if (requests !== undefined) wholeNumber(requests, "requests", LEAST_REQUESTS, Number.MAX_SAFE_INTEGER);
@@ -49,7 +51,11 @@ export function checkedOptions<Env extends object>(
     requests,
     hooks,
     /** By the names of their queues. */
-    consumers: checkedConsumers(consumers, { budget, requests, hooks }),
-    declared: new Declarations(consumers, queues, parts),
+    consumers: checkedConsumers(consumers, added, { budget, requests, hooks }),
+    declared: new Declarations(
+      consumers,
+      [...queues, ...added.map(({ queue }) => queue), ...parts.parts.flatMap((part) => part.queues ?? [])],
+      parts,
+    ),
   };
 }

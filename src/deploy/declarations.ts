@@ -4,11 +4,9 @@ import { type DeclaredChanges, takesAway } from "./declared/declared-changes.ts"
 import { type DeclaredQueue, isDeclared, type QueueConsumer } from "./declared/define-queue.ts";
 import { invalidArgument, messageOf } from "../errors.ts";
 import { declarationApplied, declarationFailed } from "../log/lines.ts";
-import type { Log } from "../log/logger.ts";
 import type { AppOptions } from "../http/app-options.ts";
-import type { SchedulesPart } from "../open/schedules/part.ts";
+import type { DeploymentPart, ToApply } from "./deployment-part.ts";
 import type { Open } from "../open/opening.ts";
-import type { Transport } from "../kernel/transport.ts";
 
 /**
  * How often an instance compares its declarations with what was applied last, ms. Until then another deployment
@@ -20,16 +18,16 @@ const without = (what: string, part: string) =>
   `must not have ${what} without the option ${part}: import { ${part} } from "sluice-queue/${part}", and sluice({ ${part} })`;
 
 /** The parts of a deployment that declarations need. */
-type PartsOfQueues = Pick<AppOptions, "order" | "schedules">;
+type PartsOfQueues = Pick<AppOptions, "order" | "schedules"> & { readonly parts: readonly DeploymentPart[] };
 
 /** The declared queues among the checked consumers of a deployment. */
-export function declaredAmong(consumers: object): DeclaredQueue[] {
+function declaredAmong(consumers: object): DeclaredQueue[] {
   return Array.isArray(consumers) ? consumers.map(({ queue }: QueueConsumer<never>) => queue) : [];
 }
 
 /** The declared queues of a deployment, whose settings and schedules its cron applies. */
 export class Declarations {
-  readonly #schedules: SchedulesPart | undefined;
+  readonly #parts: PartsOfQueues;
   readonly #queues: ReadonlyMap<string, DeclaredQueue>;
   /** On the clock of `performance.now()`. */
   #checkAt = 0;
@@ -54,7 +52,7 @@ export class Declarations {
       checkSchedules(queue, parts.schedules, `${queue.name}.`);
     }
     this.#queues = byName;
-    this.#schedules = parts.schedules;
+    this.#parts = parts;
   }
 
   /** The declared queues. */
@@ -88,30 +86,29 @@ export class Declarations {
   /**
    * Applies what has changed. Logs a line for each queue that was applied or could not be. Never throws.
    */
-  async apply(
-    transport: Transport,
-    prefix: string | undefined,
-    signal: AbortSignal | undefined,
-    log: Log,
-  ): Promise<void> {
-    if (this.#queues.size === 0 || performance.now() < this.#checkAt) return;
+  async apply(given: Omit<ToApply, "queues">): Promise<void> {
+    const { transport, prefix, signal, log } = given;
+    const { schedules, parts } = this.#parts;
+    const queues = this.all;
+    if (queues.length === 0 || performance.now() < this.#checkAt) return;
     try {
       const changes = new Map<string, DeclaredChanges>();
       const { applied, deferred, failed } = await applyDeclared(
         transport,
-        [...this.#queues.values()],
+        queues,
         {
           prefix,
           signal,
           onChanges: (queue, its) => void changes.set(queue, its),
         },
-        { schedules: this.#schedules },
+        { schedules },
       );
       for (const queue of applied) {
         const its = changes.get(queue) ?? {};
         log(declarationApplied(queue, its, takesAway(its)));
       }
       for (const { queue, ...error } of failed) log(declarationFailed(queue, error, changes.get(queue)));
+      for (const part of parts) await part.apply?.({ ...given, queues });
       if (deferred.length + failed.length === 0) this.#checkAt = performance.now() + CHECK_EVERY;
     } catch (error) {
       // The sweep after this fails too, and says why.

@@ -108,5 +108,6 @@ export function toolsIn<Env extends object>(
     schedules: <T>(queue: QueueOrName<T, unknown>, options?: Pick<QueueOptions, "encryption">) =>
       open<T, unknown>(queue, options).schedules(),
   };
+  for (const part of setup.parts.parts) Object.assign(tools, part.tools?.(open));
   return { tools, open, wake, onDeadLetter, onFailure };
 }

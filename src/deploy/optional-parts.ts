@@ -1,4 +1,3 @@
-import { invalidArgument } from "../errors.ts";
 import type { AppOptions } from "../http/app-options.ts";
 import type { Authorize } from "../http/dashboard/authorize.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
@@ -10,6 +9,7 @@ import type { FlowsPart } from "../http/flows/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 import type { SchedulesPart } from "../open/schedules/part.ts";
 import type { Order } from "../open/order/index.ts";
+import { featureParts, mustBeCode, type FeatureOptions, type FeaturesOnDemand } from "./deployment-part.ts";
 
 /** Options of the dashboard. */
 export interface DashboardOptions {
@@ -18,7 +18,7 @@ export interface DashboardOptions {
 }
 
 /** Options that turn on a part whose code is large. */
-export interface PartOptions {
+export interface PartOptions extends FeatureOptions {
   /**
    * Whether `/dashboard` shows the dashboard, a page for browsers. `true`, or its options, loads its code at the first
    * request to it; or give it, from `sluice-queue/dashboard`, such as `{ ...dashboard, authorize }`.
@@ -74,7 +74,7 @@ type Parts = Pick<
 >;
 
 /** Makes each part of what is given in its option: what is `true` is loaded at its first use. */
-export type PartsOnDemand = {
+export type PartsOnDemand = FeaturesOnDemand & {
   readonly [Name in keyof Parts]-?: (
     given: Exclude<NonNullable<PartOptions[Name]>, false>,
   ) => NonNullable<Parts[Name]>;
@@ -85,17 +85,13 @@ export type PartsOnDemand = {
  * @param onDemand loads them; undefined if the platform has all code in one file
  * @throws {SluiceError} `invalid_argument` for `true`, if nothing loads the part
  */
-export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | undefined): Parts {
+export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | undefined) {
   const part = <Name extends keyof Parts>(name: Name, byDefault = onDemand !== undefined): Parts[Name] => {
     const given = options[name] ?? byDefault;
     if (given === false) return undefined;
     if (onDemand) return onDemand[name](given as never) as Parts[Name];
     if (given !== true) return given as Parts[Name];
-    const entry = name === "deepSweep" ? "deep-sweep" : name;
-    throw invalidArgument(
-      name,
-      `must be its code on this platform: import { ${name} } from "sluice-queue/${entry}"`,
-    );
+    throw mustBeCode(name, name === "deepSweep" ? "deep-sweep" : name);
   };
   const dashboard = part("dashboard", false);
   const operations = part("operations");
@@ -108,5 +104,6 @@ export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | un
     order: part("order"),
     debounce: part("debounce"),
     flows: part("flows"),
+    parts: featureParts(options, onDemand),
   };
 }

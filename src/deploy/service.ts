@@ -2,6 +2,7 @@ import type { Environment } from "../config.ts";
 import { RequestBudget } from "../drain/request-budget.ts";
 import { WakeVerifier, type Waker } from "../features/waking/index.ts";
 import { answerWake } from "../adapters/wake-receiver.ts";
+import type { DeclaredQueue } from "./declared/define-queue.ts";
 import type { DeploymentTools, WaitUntil } from "./declared/tools.ts";
 import { createApp } from "../http/app.ts";
 import { drainFailed } from "../log/lines.ts";
@@ -31,6 +32,10 @@ export type { Platform, ServiceOptions } from "./options.ts";
 const SLUICE_PATHS = /^\/(?:v1\/.*|wake|health|metrics)$/;
 const DOCS_PATHS = /^\/(?:docs|openapi\.json)$/;
 const DASHBOARD_PATHS = /^\/dashboard(?:\/.*)?$/;
+
+/** Whether a path is that of a feature, which may end with `*`. */
+const isBelow = (pathname: string, path: string) =>
+  path.endsWith("*") ? pathname.startsWith(path.slice(0, -1)) : pathname === path;
 
 /** A deployment on any platform: the HTTP interface, cron, wakes and consumers. */
 export class Service<Env extends object = Environment> {
@@ -141,9 +146,13 @@ export class Service<Env extends object = Environment> {
   }
 
   #isOfSluice(pathname: string): boolean {
-    const { dashboard, docs } = this.#setup.parts;
-    if (dashboard && DASHBOARD_PATHS.test(pathname)) return true;
-    return SLUICE_PATHS.test(pathname) || (docs !== undefined && DOCS_PATHS.test(pathname));
+    const { dashboard, docs, parts } = this.#setup.parts;
+    return (
+      SLUICE_PATHS.test(pathname) ||
+      (dashboard && DASHBOARD_PATHS.test(pathname)) ||
+      (docs && DOCS_PATHS.test(pathname)) ||
+      parts.some(({ paths }) => paths.some((path) => isBelow(pathname, path)))
+    );
   }
 
   /**
@@ -185,6 +194,11 @@ export class Service<Env extends object = Environment> {
     const working = this.#consumers.work(queue, budget, drains);
     if (!waitUntil) await working;
     else waitUntil(working.catch((error: unknown) => log(drainFailed(queue, error))));
+  }
+
+  /** The declared queues. */
+  get declaredQueues(): readonly DeclaredQueue[] {
+    return this.#declared.all;
   }
 
   /** The queues that have a consumer here. */

@@ -1,6 +1,7 @@
 import type { WaitUntil } from "./declared/tools.ts";
 import { plainSweep } from "../sweep/sweep.ts";
 import { sweepPartsWith } from "../open/swept-part.ts";
+import { opening } from "../open/opening.ts";
 import { placesOf } from "../open/sweep-with.ts";
 import type { Transport } from "../kernel/transport.ts";
 import { sweepFailed, swept } from "../log/lines.ts";
@@ -32,8 +33,15 @@ export class Sweeps<Env extends object> {
 
   /** Applies what has changed in the declared queues. Never throws. */
   applyDeclared(drains: Drains): Promise<void> {
-    const { transport, config, log } = this.#context.setup;
-    return this.#declared.apply(drains.counted(transport), config.prefix, this.#closing, log);
+    const { setup, ofQueues } = this.#context;
+    const transport = drains.counted(setup.transport);
+    return this.#declared.apply({
+      open: opening({ ...ofQueues, transport }),
+      transport,
+      prefix: setup.config.prefix,
+      signal: this.#closing,
+      log: setup.log,
+    });
   }
 
   /** Keeps requests of the invocation for what follows a sweep of all queues. Returns what gives them back. */
@@ -67,7 +75,9 @@ export class Sweeps<Env extends object> {
         onDeadLetter: toolsIn(invocation).onDeadLetter,
         signal: this.#closing,
       };
-      const done = await plainSweep(drains.counted(setup.transport), options, sweepPartsWith(setup.parts));
+      const { schedules, flows, parts } = setup.parts;
+      const swept = sweepPartsWith(schedules, flows ? [flows, ...parts] : parts);
+      const done = await plainSweep(drains.counted(setup.transport), options, swept);
       giveBack?.();
       if (queue === undefined) keepRunning(this.after(timeLeft(), drains));
       return done;

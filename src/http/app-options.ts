@@ -15,6 +15,7 @@ import type { Dashboard } from "./dashboard/mount.ts";
 import type { Docs } from "./docs/docs.ts";
 import type { FlowsPart } from "./flows/part.ts";
 import type { Operations } from "./operations/operations.ts";
+import type { AppPart } from "./app-part.ts";
 import type { Part } from "./parts.ts";
 import type { LoggedError } from "./problems/logged-error.ts";
 import type { LoggerOption } from "../log/logger.ts";
@@ -166,6 +167,12 @@ export interface AppOptions {
    * @default none: such requests are refused
    */
   readonly flows?: FlowsPart | undefined;
+  /**
+   * Further features, each from an entry of its own.
+   * @default none
+   * @example parts: [topics]
+   */
+  readonly parts?: readonly AppPart[] | undefined;
 }
 
 /** The names of {@link AppOptions}. */
@@ -195,4 +202,5 @@ export const APP_OPTIONS = [
   "order",
   "debounce",
   "flows",
+  "parts",
 ] as const satisfies readonly (keyof AppOptions)[];

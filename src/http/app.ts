@@ -1,6 +1,6 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { linkedIfNeeded } from "../open/linked-part.ts";
 import type { Waker } from "../features/waking/index.ts";
 import { opening } from "../open/opening.ts";
@@ -11,11 +11,11 @@ import { type Transport, withPrefix } from "../kernel/transport.ts";
 import { checkedOffload } from "../features/offload/types.ts";
 import { respond } from "../respond.ts";
 import { APP_OPTIONS, type AppOptions } from "./app-options.ts";
+import type { AppPart, AppRoutes } from "./app-part.ts";
 import { Authenticator, type Authenticating, forbidden } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
 import { mountDashboard } from "./dashboard/mount.ts";
 import { optionsOfRequests } from "./options-of-requests.ts";
-import type { FlowRoutes, FlowsPart } from "./flows/part.ts";
 import { loadRoutes } from "./load-routes.ts";
 import type { Operations } from "./operations/operations.ts";
 import { schedulesOf } from "./operations/schedules-of.ts";
@@ -37,9 +37,19 @@ const OFF = isOff("has no routes for operators", "operations");
 
 const NO_FLOWS = isOff("has no flows", "flows");
 
-/** The paths of the routes of flows. */
-const flowPaths = ["/v1/flows", "/v1/flows/*", "/v1/queues/:queue/tasks/:id/before"];
 const ofFlows = /^\/v1\/(?:flows(?:\/|$)|queues\/[^/]+\/tasks\/[^/]+\/before$)/;
+
+/** The parts that have options of their own, each with a method that it has, and the entry that has it. */
+const PARTS: readonly (readonly [name: keyof AppOptions, method: string, entry?: string])[] = [
+  ["dashboard", "answer"],
+  ["operations", "mount"],
+  ["docs", "page"],
+  ["deepSweep", "sweep", "deep-sweep"],
+  ["schedules", "sweepPart"],
+  ["order", "linked"],
+  ["debounce", "withDebounce"],
+  ["flows", "linked"],
+];
 
 const NEITHER = "The server has neither SLUICE_TOKENS nor CRON_SECRET.";
 
@@ -58,18 +68,19 @@ export function createApp(options: AppOptions): App {
   const { tokens, cronSecret, cronIsRequest, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
-  const { dashboard, operations, docs, deepSweep, order, debounce, flows, ...apart } = withPrefix(
-    options.transport,
-    ofRequests,
-  );
-  checkPart(dashboard, "dashboard", "answer");
-  checkPart(operations, "operations", "mount");
-  checkPart(docs, "docs", "page");
-  checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
-  checkPart(apart.schedules, "schedules", "sweepPart");
-  checkPart(order, "order", "linked");
-  checkPart(debounce, "debounce", "withDebounce");
-  checkPart(flows, "flows", "linked");
+  const {
+    dashboard,
+    operations,
+    docs,
+    deepSweep,
+    order,
+    debounce,
+    flows,
+    parts = [],
+    ...apart
+  } = withPrefix(options.transport, ofRequests);
+  for (const [name, method, entry] of PARTS) checkPart(options[name], name, method, entry);
+  for (const [i, part] of parts.entries()) checkAppPart(part, i);
   const schedules = apart.schedules ?? schedulesOf({ operations, dashboard });
   const given = { ...apart, schedules };
   const link = (to: Transport, waker?: Waker) => linkedIfNeeded({ order, flows }, to, waker);
@@ -106,10 +117,13 @@ export function createApp(options: AppOptions): App {
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
   const sweptStore = typeof offload === "function" ? undefined : checkedOffload(offload);
 
+  const appParts: readonly AppPart[] = flows ? [flows, ...parts] : parts;
+
+  /** @param known routes that are loaded already */
   const newApp = (
     given: Part<Operations> | undefined,
     authenticator: Authenticating,
-    flowRoutes: FlowsPart["routes"] | undefined = flows?.routes,
+    known: ReadonlyMap<AppPart, AppRoutes> = new Map(),
   ): App => {
     const app: App = new Hono<Variables>();
 
@@ -148,7 +162,18 @@ export function createApp(options: AppOptions): App {
       schedules,
       hasOrder: order !== undefined,
       debounce,
-      sweepParts: sweepPartsWith({ schedules, flows }),
+      sweepParts: sweepPartsWith(schedules, appParts),
+    };
+
+    const mountParts = (areApart: boolean) => {
+      for (const part of appParts.filter(({ isApart = false }) => isApart === areApart)) {
+        const routes = known.get(part) ?? part.routes;
+        if (typeof routes !== "function") routes.mount(app, services);
+        else
+          loadRoutes(app, part.paths, routes, (its) =>
+            newApp(given, authenticator, new Map(known).set(part, its)),
+          );
+      }
     };
 
     // First, because it answers all of its paths itself, each with its own headers.
@@ -156,6 +181,7 @@ export function createApp(options: AppOptions): App {
       const newAppFor = (callers: Authenticating) => newApp(given, callers);
       mountDashboard({ ...services, app, authenticator, newApp: newAppFor }, dashboard);
     }
+    mountParts(true);
 
     app.use(async (c, next) => {
       const isPublic = publicPaths.includes(c.req.path);
@@ -174,18 +200,15 @@ export function createApp(options: AppOptions): App {
     sweepRoutes(app, services);
     aboutRoutes(app, services);
     docsRoutes(app, services);
-    if (typeof flowRoutes === "function") {
-      const newAppWith = (its: FlowRoutes) => newApp(given, authenticator, its);
-      loadRoutes(app, flowPaths, flowRoutes, newAppWith);
-    } else flowRoutes?.mount(app, services);
+    mountParts(false);
     if (typeof given === "function") {
-      const newAppWith = (its: Operations) => newApp(its, authenticator, flowRoutes);
+      const newAppWith = (its: Operations) => newApp(its, authenticator, known);
       loadRoutes(app, ["/v1/*", "/metrics"], given, newAppWith);
     } else given?.mount(app, services);
 
     /** What turns on the routes of the path, if they are off. */
     const hintOf = (path: string): string | undefined => {
-      if (ofFlows.test(path)) return flowRoutes === undefined ? NO_FLOWS : undefined;
+      if (ofFlows.test(path)) return flows ? undefined : NO_FLOWS;
       return given === undefined && /^\/(?:v1\/|metrics$)/.test(path) ? OFF : undefined;
     };
 
@@ -203,6 +226,13 @@ export function createApp(options: AppOptions): App {
     return app;
   };
   return newApp(operations ?? ofDashboard(dashboard), ofTokens);
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+function checkAppPart(part: unknown, i: number): void {
+  const { paths, routes } = (part ?? {}) as Partial<AppPart>;
+  if (Array.isArray(paths) && routes) return;
+  throw invalidArgument(`parts[${i}]`, "must be a part, such as the topics of sluice-queue/topics");
 }
 
 /** The routes that the dashboard calls come with it. */

@@ -7,15 +7,15 @@ export interface SweptPart {
   readonly sweepPart: SweepPart;
 }
 
-/** The optional parts that take part. */
-export interface SweptParts {
-  readonly schedules?: SweptPart | undefined;
-  readonly flows?: SweptPart | undefined;
-}
-
-/** In their order: schedules add tasks, and partitions are kept after their queues were swept. */
-export const sweepPartsWith = ({ schedules, flows }: SweptParts): readonly SweepPart[] => [
+/**
+ * The parts of sweeps in their order: schedules add tasks, and partitions are kept after their queues were swept.
+ * @param others features that may take part
+ */
+export const sweepPartsWith = (
+  schedules: SweptPart | undefined,
+  others: readonly Partial<SweptPart>[],
+): readonly SweepPart[] => [
   schedules?.sweepPart ?? schedulesMissing,
   partitionsPart,
-  ...(flows ? [flows.sweepPart] : []),
+  ...others.flatMap(({ sweepPart = [] }) => sweepPart),
 ];

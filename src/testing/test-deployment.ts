@@ -16,7 +16,6 @@ import type { Transport } from "../kernel/transport.ts";
 import type { QueueDefinition, QueueOrName } from "../open/definition.ts";
 import type { Queue } from "../open/queue.ts";
 import { connectApp } from "../deploy/connect-app.ts";
-import { declaredAmong } from "../deploy/declarations.ts";
 import { PendingWork } from "../deploy/pending-work.ts";
 import { type AppWith, optionsOf } from "../deploy/options-of.ts";
 import type { Service, ServiceOptions } from "../deploy/service.ts";
@@ -102,12 +101,8 @@ export class TestDeployment<Env extends object = Environment> {
     const inMemory = storesInMemory();
     // In the context that all work of the deployment then has.
     this.#service = this.#inside.run(true, () => testService(app, env as Env, this.transport, inMemory));
-    const { consumers = {}, queues = [] } = app;
-    const declared = declaredAmong(consumers);
-    this.#consumed = new Set(
-      Array.isArray(consumers) ? declared.map(({ name }) => name) : Object.keys(consumers),
-    );
-    this.#declared = [...declared, ...queues];
+    this.#consumed = this.#service.consumedQueues;
+    this.#declared = this.#service.declaredQueues;
     const wake = {
       wake: (queue: string) => this.#service.ring("wake", queue),
       queues: (queue: string) => this.#isInside && this.#consumed.has(queue),

@@ -170,7 +170,7 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   async #sweep(): Promise<void> {
-    await sweepWith(sweepPartsWith({ schedules, flows: { sweepPart } }), this.transport, {
+    await sweepWith(sweepPartsWith(schedules, [{ sweepPart }]), this.transport, {
       offload: this.#offload,
     });
   }

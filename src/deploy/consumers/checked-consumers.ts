@@ -43,11 +43,13 @@ export interface ConsumerHere<Env> extends Omit<CheckedConsumer<Env>, "queueIn">
 
 /**
  * Checks the consumers, without their environment.
+ * @param added those of features
  * @returns the consumers by their queues
  * @throws {SluiceError} `invalid_argument`; the path names the consumer
  */
 export function checkedConsumers<Env extends object>(
   consumers: NonNullable<ServiceOptions<Env>["consumers"]>,
+  added: readonly QueueConsumer<Env>[],
   limits: ConsumerLimits,
 ): ReadonlyMap<string, CheckedConsumer<Env>> {
   if (typeof consumers !== "object" || consumers === null) {
@@ -56,19 +58,18 @@ export function checkedConsumers<Env extends object>(
       "must be an array of consumers of declared queues, or an object of consumers by queue name",
     );
   }
-  if (Array.isArray(consumers)) return declaredConsumers(consumers, limits);
+  if (Array.isArray(consumers)) return declaredConsumers([...consumers, ...added], limits);
   if ([consumers, ...Object.values(consumers)].some(isOfDeclared)) {
     throw invalidArgument(
       "consumers",
       "must be an array of the consumers of declared queues, as [emails.consumer(handler)]",
     );
   }
-  return new Map(
-    Object.entries(consumers).map(([name, given]) => [
-      queueName(name, `consumers.${name}`),
-      checked(given, name, limits),
-    ]),
-  );
+  const named = Object.entries(consumers).map(([name, given]): [string, CheckedConsumer<Env>] => [
+    queueName(name, `consumers.${name}`),
+    checked(given, name, limits),
+  ]);
+  return new Map([...named, ...declaredConsumers(added, limits)]);
 }
 
 function declaredConsumers<Env extends object>(

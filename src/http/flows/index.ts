@@ -45,5 +45,6 @@ export const flows: FlowsPart = {
     return sweepPart(sweep);
   },
   flowSource,
+  paths: ["/v1/flows", "/v1/flows/*", "/v1/queues/:queue/tasks/:id/before"],
   routes: async () => (await import("../routes/flows.ts")).flowRoutes,
 };

@@ -1,19 +1,11 @@
 import type { LinkedPart } from "../../open/linked-part.ts";
-import type { SweptPart } from "../../open/swept-part.ts";
+import type { SweepPart } from "../../sweep/part.ts";
 import type { flowSource } from "../../open/flows/flow-source.ts";
-import type { App, Services } from "../services.ts";
-import type { Part } from "../parts.ts";
-
-/** The routes of flows. */
-export interface FlowRoutes {
-  /** Adds the routes to an app. */
-  readonly mount: (app: App, services: Services) => void;
-}
+import type { AppPart } from "../app-part.ts";
 
 /** The code of flows, to turn them on. */
-export interface FlowsPart extends LinkedPart, SweptPart {
+export interface FlowsPart extends AppPart, LinkedPart {
+  readonly sweepPart: SweepPart;
   /** Gives the tasks of a consumer what concerns their flows. */
   readonly flowSource: typeof flowSource;
-  /** Its routes, which may be loaded at the first request to them. */
-  readonly routes: Part<FlowRoutes>;
 }

@@ -13,9 +13,9 @@ import type { RequestOptions } from "../../kernel/options/types.ts";
 import { opening } from "../../open/opening.ts";
 import type { Queue } from "../../open/queue.ts";
 import { Flows } from "../../open/flows.ts";
+import type { AppRoutes } from "../app-part.ts";
 import { forbidden, payloadsHidden } from "../auth/authenticator.ts";
 import type { Scope } from "../auth/tokens.ts";
-import type { FlowRoutes } from "../flows/part.ts";
 import { invalid, Problem } from "../problems/problem.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import { idInPath } from "../request-schemas/tasks.ts";
@@ -27,7 +27,7 @@ import { reply } from "../responses/reply.ts";
 import type { RequestContext, Services } from "../services.ts";
 
 /** The routes of flows. They are loaded at the first request to one of them. */
-export const flowRoutes: FlowRoutes = {
+export const flowRoutes: AppRoutes = {
   mount(app, services) {
     const { allow } = services;
 
