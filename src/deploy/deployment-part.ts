@@ -1,4 +1,4 @@
-import { invalidArgument } from "../errors.ts";
+import { invalidArgument, type SluiceError } from "../errors.ts";
 import type { AppPart } from "../http/app-part.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Log } from "../log/logger.ts";
@@ -84,9 +84,13 @@ export function featureParts(
     if (!given) return [];
     if ((given as Partial<DeploymentPart>).routes) return given as DeploymentPart;
     if (load) return load(given);
-    throw invalidArgument(
-      name,
-      `must be its code on this platform: import { ${name} } from "sluice-queue/${name}"`,
-    );
+    throw mustBeCode(name);
   });
 }
+
+/**
+ * @param name of the part
+ * @param entry that has it
+ */
+export const mustBeCode = (name: string, entry = name): SluiceError =>
+  invalidArgument(name, `must be its code on this platform: import { ${name} } from "sluice-queue/${entry}"`);
