@@ -30,7 +30,7 @@ export function qstash<Env extends object = object>(given: QStashGiven<Env>): De
   };
   const options = { concurrency: CONCURRENCY };
   return {
-    paths: ["/v2/*"],
+    paths: ["/v2/*", "/llm/*"],
     isApart: true,
     routes: async () => (await import("./routes/router.ts")).routesFor(settings),
     consumers: [messages.consumer<Env>(handler, options), ordered.consumer<Env>(handler, options)],
