@@ -1,6 +1,7 @@
 import { builtinModule } from "../../environment.ts";
 import { invalidArgument } from "../../errors.ts";
 import { milliseconds } from "../../kernel/options/duration.ts";
+import { wholeNumber } from "../../kernel/options/validation.ts";
 import { DeliveryError } from "./failure.ts";
 import { checkedTarget, refusal } from "./policy.ts";
 import { fetchSender } from "./senders/fetch-sender.ts";
@@ -17,6 +18,13 @@ const OF_CONNECTION =
 
 /** Headers that another origin must not get by a redirect. */
 const CREDENTIALS = /^(?:authorization|cookie)$/i;
+
+/** Bytes of a body that are kept by default, and how long they may take, ms. The status has decided by then. */
+const KEPT = 4_096;
+const BODY_TIME = 5_000;
+
+/** Most bytes of a body that are kept. */
+const MOST_KEPT = 1_048_576;
 
 const METHOD = /^[A-Za-z]{1,20}$/;
 
@@ -35,6 +43,11 @@ export async function sendTo(request: OutgoingRequest, policy: UrlPolicy = {}): 
   const refused = Object.keys(headers).find((name) => OF_CONNECTION.test(name));
   if (refused !== undefined) throw invalidArgument(`headers.${refused}`, "is set by the sender itself");
   const limit = milliseconds(timeout, "timeout", { min: 1, max: LONGEST });
+  const { maxBody } = request;
+  const ofBody = {
+    maxBody: wholeNumber(maxBody ?? KEPT, "maxBody", 0, MOST_KEPT),
+    bodyTime: maxBody === undefined ? BODY_TIME : limit,
+  };
   const send = senderFor(policy);
 
   signal?.throwIfAborted();
@@ -54,6 +67,7 @@ export async function sendTo(request: OutgoingRequest, policy: UrlPolicy = {}): 
         headers: sent,
         body,
         policy,
+        ...ofBody,
         signal: controller.signal,
       };
       const delivered = await send(hop);
