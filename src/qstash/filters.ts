@@ -30,8 +30,6 @@ const FILTERS: Readonly<Record<string, Values>> = {
 export interface Selection {
   /** Whether a message matches all filters; of one filter, one value is enough. */
   readonly matches: (of: Filtered) => boolean;
-  /** Whether there is no filter. */
-  readonly isAll: boolean;
 }
 
 /**
@@ -53,5 +51,5 @@ export function readFilters(query: URLSearchParams, more: readonly string[]): Se
       throw badRequest(`the filter ${name} is not supported by this server`);
     }
   }
-  return { matches: (of) => conditions.every((condition) => condition(of)), isAll: conditions.length === 0 };
+  return { matches: (of) => conditions.every((condition) => condition(of)) };
 }

@@ -32,7 +32,7 @@ export function qstash<Env extends object = object>(given: QStashGiven<Env>): De
       { concurrency: CONCURRENCY, requestsPerTask: 2 },
     );
   return {
-    paths: ["/v2/*"],
+    paths: ["/v2/*", "/llm/*"],
     isApart: true,
     routes: async () => (await import("./routes/router.ts")).routesFor(settings),
     consumers: [consumerOf(messages), consumerOf(ordered)],

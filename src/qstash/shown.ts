@@ -1,51 +1,51 @@
-import { listedHeaders } from "./failed-delivery.ts";
+/** Messages as QStash shows them. */
+import { bytesOf } from "./body.ts";
 import type { Message } from "./message.ts";
 
-const REDACTED = "REDACTED";
-
-/** A message as lists, logs and dead letters of QStash show it; without its id. */
-export function shownMessage(message: Message, createdAt: number) {
-  const { callback, failureCallback, labels, flowControl, body, isBase64 } = message;
+/** What QStash shows of a message, without what became of it. Fields that are redacted show a digest of their values. */
+export async function shownRequest(message: Message) {
+  const { redact = [], labels, flowControl, callerIp } = message;
+  const isBinary = message.isBase64 === true;
+  const body =
+    message.body !== undefined && redact.includes("body") ? await redacted(bytesOf(message)) : message.body;
   return {
-    topicName: message.topicName,
     url: message.url,
+    topicName: message.topicName,
     endpointName: message.endpointName,
     method: message.method ?? "POST",
-    header: shownHeaders(message),
-    ...(body !== undefined && {
-      [isBase64 ? "bodyBase64" : "body"]: hides(message, "body") ? REDACTED : body,
-    }),
+    header: await shownHeaders(message),
+    body: isBinary ? undefined : body,
+    bodyBase64: isBinary ? body : undefined,
     maxRetries: message.retries,
     retryDelayExpression: message.retryDelay,
-    notBefore: message.notBefore ?? createdAt,
-    createdAt,
-    callback: callback?.url,
-    failureCallback: failureCallback?.url,
+    timeout: message.timeout,
+    notBefore: message.notBefore,
+    callback: message.callback?.url,
+    failureCallback: message.failureCallback?.url,
     queueName: message.queueName,
     scheduleId: message.scheduleId,
-    callerIP: message.callerIp,
-    callerIp: message.callerIp,
+    // The documentation has the first name, the types of the client the second.
+    callerIP: callerIp,
+    callerIp,
     flowControlKey: flowControl?.key,
     parallelism: flowControl?.parallelism,
     rate: flowControl?.rate,
     period: flowControl?.period,
     label: labels?.[0],
     labels,
-    timeout: message.timeout,
   };
 }
 
-function shownHeaders(message: Message): Record<string, readonly string[]> {
-  const all = Object.entries(listedHeaders(new Headers(message.headers)));
-  const shown = ([name, values]: (typeof all)[number]) =>
-    [name, hides(message, "header", name) ? [REDACTED] : values] as const;
-  return Object.fromEntries(all.map(shown));
+async function shownHeaders({ headers = {}, redact = [] }: Message): Promise<Record<string, string[]>> {
+  const hidden = redact.map((field) => field.toLowerCase());
+  const shown = Object.entries(headers).map(async ([name, value]): Promise<[string, string[]]> => {
+    const isHidden = hidden.includes("header") || hidden.includes(`header[${name.toLowerCase()}]`);
+    return [name, [isHidden ? await redacted(new TextEncoder().encode(value)) : value]];
+  });
+  return Object.fromEntries(await Promise.all(shown));
 }
 
-/** Whether `Upstash-Redact-Fields` of a message names its body, its headers, or one of these. */
-function hides({ redact = [] }: Message, field: "body" | "header", name = ""): boolean {
-  return redact.some((one) => {
-    const lower = one.toLowerCase();
-    return lower === field || (name !== "" && lower === `${field}[${name}]`);
-  });
+async function redacted(value: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", value));
+  return `REDACTED:${Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -5,10 +5,10 @@ import { slicesOf } from "../../kernel/slices.ts";
 import { readWhole } from "../durations.ts";
 import { badRequest, notFound } from "../failure.ts";
 import { type LiveMessage, livePages } from "../live-messages.ts";
-import { readFilters } from "../filters.ts";
+import { type Filtered, readFilters } from "../filters.ts";
 import { type Message, placeOf, type PlacedMessage } from "../message.ts";
 import type { Session } from "../session.ts";
-import { shownMessage } from "../shown.ts";
+import { shownRequest } from "../shown.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 
 /** Messages of a page, if the request does not say. */
@@ -23,7 +23,7 @@ export function messageRoutes(app: DialectApp, dialect: Dialect): void {
     const message = task?.payload as Partial<Message> | undefined;
     const isLive = task && task.state !== "completed" && task.state !== "rejected";
     if (!isLive || message?.url === undefined) throw notFound(`message ${messageId}`);
-    return json({ messageId, ...shownMessage(message as Message, task.enqueuedAt) });
+    return json(await shown({ messageId, message: message as Message, createdAt: task.enqueuedAt }));
   });
 
   app.get("/v2/messages", async (c) => {
@@ -41,11 +41,7 @@ export function messageRoutes(app: DialectApp, dialect: Dialect): void {
       cursor = page.cursor;
       if (found.length > 0) break;
     }
-    const shown = found.map(({ messageId, message, createdAt }) => ({
-      messageId,
-      ...shownMessage(message, createdAt),
-    }));
-    return json({ messages: shown, cursor });
+    return json({ messages: await Promise.all(found.map(shown)), cursor });
   });
 
   app.delete("/v2/messages/:id", async (c) => {
@@ -72,6 +68,10 @@ export function messageRoutes(app: DialectApp, dialect: Dialect): void {
     }
     return json({ cancelled });
   });
+}
+
+async function shown({ messageId, message, createdAt }: Filtered) {
+  return { messageId, createdAt, ...(await shownRequest(message)) };
 }
 
 /** Cancels messages. A request for each hundred. @returns how many were not delivered yet */
