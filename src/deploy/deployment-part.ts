@@ -3,6 +3,7 @@ import type { AppPart } from "../http/app-part.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Log } from "../log/logger.ts";
 import type { Open } from "../open/opening.ts";
+import type { QStashGiven } from "../qstash/options.ts";
 import type { DeclaredQueue, QueueConsumer } from "./declared/define-queue.ts";
 
 /** What a deployment declares, and how to apply it. */
@@ -55,7 +56,7 @@ export interface FeatureOptions {
    * which a Worker needs.
    * @default off
    */
-  readonly qstash?: object | undefined;
+  readonly qstash?: QStashGiven<never> | DeploymentPart | undefined;
 }
 
 /** Those that are on if the platform loads code on demand. */

@@ -6,6 +6,7 @@ import { invalidArgument } from "../errors.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
 import { schedules } from "../open/schedules/index.ts";
 import { order } from "../open/order/index.ts";
+import { qstash } from "../qstash/index.ts";
 import type { DashboardOptions, PartsOnDemand } from "./optional-parts.ts";
 
 const loadDashboard = async () => (await import("../dashboard/index.ts")).dashboard;
@@ -32,6 +33,7 @@ export const onDemand: PartsOnDemand = {
   order: orOwn(order),
   debounce: orOwn(debounce),
   flows: orOwn(flows),
+  qstash,
 };
 
 /** @throws {SluiceError} `invalid_argument` */

@@ -45,6 +45,7 @@ const entries = [
   "src/open",
   "src/deploy",
   "src/http",
+  "src/qstash",
   "src/testing",
   "src/cli",
   "src/local",
@@ -111,6 +112,8 @@ const floors: Record<string, readonly string[]> = {
     "src/sweep",
   ],
   "src/http": [...opened, "src/deploy/declared"],
+  // QStash's API, of what deployments have.
+  "src/qstash": [...opened, "src/drain", "src/http", "src/deploy/declared", "src/deploy/deployment-part.ts"],
   // The page, and the routes that serve it, which are loaded only where it is on.
   "src/dashboard": [...base, "src/kernel", "src/operate", "src/http", "src/features/flows/graph/index.ts"],
   "src/config.ts": [...opened, "src/redis-variables.ts", "src/http/auth"],
@@ -143,6 +146,7 @@ const floors: Record<string, readonly string[]> = {
     "src/adapters",
     "src/http",
     "src/dashboard",
+    "src/qstash",
     "src/config.ts",
   ],
   serverless: [...opened, "src/adapters", "src/drain", "src/deploy", "src/config.ts"],

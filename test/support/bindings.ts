@@ -13,6 +13,7 @@ import * as holds from "../../src/kernel/linked/hold-scripts.ts";
 import * as links from "../../src/kernel/linked/link-scripts.ts";
 import * as order from "../../src/features/order/order-scripts.ts";
 import * as operate from "../../src/operate/operate-scripts.ts";
+import * as records from "../../src/operate/put-records.ts";
 import * as pause from "../../src/kernel/scripts/pause-script.ts";
 import * as partitions from "../../src/features/partitions/partition-scripts.ts";
 import * as repair from "../../src/features/repair/repair-scripts.ts";
@@ -45,6 +46,7 @@ export const bindings: readonly Binding[] = [
   order,
   partitions,
   pause,
+  records,
   repair,
   schedules,
   settings,

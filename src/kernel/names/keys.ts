@@ -25,13 +25,13 @@ export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
 
 /**
- * A part, or a key outside of any queue: `queues`, the registry of all queues; `maps`, those of partitions; or
- * `alerts`.
+ * A part, or a key outside of any queue: `queues`, the registry of all queues; `maps`, those of partitions;
+ * `alerts`; or `records`, any hash of records.
  */
-export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | "maps" | "alerts";
+export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | "maps" | "alerts" | "records";
 
 /** The full keys of one shard, by part, and that of the registry. */
-export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | "maps" | "alerts">, string>>;
+export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | "maps" | "alerts" | "records">, string>>;
 
 /** Each name with its part of the key, such as `fair-by-group`. */
 const names = allParts.map(

@@ -234,7 +234,7 @@ export const operations: readonly Operation[] = [
   { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
   ...ofPartitioning,
   { script: "beginAlerts", call: beginning },
-  { script: "putAlerts", call: putting },
+  { script: "putRecords", call: putting },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
   { script: "listGroups", call: (by) => by.operator.groups() },
   { script: "statistics", call: (by) => by.operator.statistics() },

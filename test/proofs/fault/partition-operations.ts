@@ -23,7 +23,12 @@ const ofPartitions =
       queues: registryKey(),
       maps: mapsKey(),
     };
-    const call = callOf<Binding>(binding, { ...keys, alerts: alertsKey() }, args, items);
+    const call = callOf<Binding>(
+      binding,
+      { ...keys, alerts: alertsKey(), records: alertsKey() },
+      args,
+      items,
+    );
     return binding.decode(lastReply(await transport.send([call])));
   };
 /** All foreign names, sorted: the order of HSCAN, and what is in a page, change while Redis rehashes. */
