@@ -2,7 +2,7 @@ import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { RECORD_DEFAULTS } from "../../kernel/record/record.ts";
 import type { TaskInfo } from "../../kernel/record/task-info.ts";
 import type { PushReport, QueueOfPush } from "./options.ts";
-import type { PushTask, PushTools } from "./types.ts";
+import type { CallbackQueue, PushTask, PushTools } from "./types.ts";
 
 const LONGEST_ID = 128;
 
@@ -13,10 +13,10 @@ export async function callBack(
   tools: PushTools | undefined,
   outcome: { readonly kind: "callback" | "failed" } & Pick<PushReport, "status" | "body" | "error">,
 ): Promise<void> {
-  const { kind, ...told } = outcome;
+  const { kind, ...result } = outcome;
   const readable = `${id}.${kind}`;
   const own = readable.length <= LONGEST_ID ? readable : await derivedName("push", kind, id);
-  const report: PushReport = { id, group, headers, attempt, ...told };
+  const report: PushReport = { id, group, headers, attempt, ...result };
   await opened(tools, queue).enqueue(report as never, { id: own });
 }
 
@@ -31,7 +31,7 @@ export async function isLastAttempt(
   return info !== null && most > 0 && info.charged >= most;
 }
 
-function opened(tools: PushTools | undefined, queue: QueueOfPush): ReturnType<PushTools["queue"]> {
+function opened(tools: PushTools | undefined, queue: QueueOfPush): CallbackQueue {
   if (!tools) throw new Error("callbacks of push need the tools of a deployment");
   return tools.queue(queue as never);
 }

@@ -16,7 +16,7 @@ export type HeaderRecord = Readonly<Record<string, string>>;
 export interface PushOptions<T = unknown, Env = unknown, Tools = PushTools> extends UrlPolicy {
   /** Where all tasks go; or a function that returns where a task goes, which needs `allow`. */
   readonly url?: string | ((task: PushTask<T>, env: Env) => string | Promise<string>) | undefined;
-  /** In place of `url`: finds the endpoint of each task, and is told what came of it. */
+  /** In place of `url`: finds the endpoint of each task, and gets the outcome of each request. */
   readonly endpoints?: EndpointSource<T, Env, Tools> | undefined;
   /**
    * Signs the requests as Standard Webhooks specifies: `whsec_` followed by 24 to 64 bytes in base64. Of several, such
@@ -37,7 +37,7 @@ export interface PushOptions<T = unknown, Env = unknown, Tools = PushTools> exte
   /** The longest `Retry-After` that is obeyed. A longer one counts as this. @default "1d" */
   readonly longestRetryAfter?: Duration | undefined;
   /**
-   * The statuses 4xx after which another attempt is of no use, so that the task becomes a dead letter at once; "4xx" is
+   * The statuses 4xx after which a task is not tried again, but becomes a dead letter at once; "4xx" is
    * all of them except 408, 425 and 429. 410 is always one.
    * @default only 410
    */

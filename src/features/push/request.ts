@@ -13,7 +13,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>, path = "
     const at = `${path}.${name}`;
     if (OF_CONNECTION.test(name)) throw invalidArgument(at, "is set by the sender itself");
     try {
-      new Headers([[name, value as string]]);
+      new Headers().set(name, value as string);
     } catch {
       throw invalidArgument(at, "must be a header of HTTP, with a text as its value");
     }

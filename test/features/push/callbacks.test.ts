@@ -18,13 +18,13 @@ async function delivering(
 ) {
   const receiver = await startReceiver(...answers);
   const here = { allow: ["127.0.0.1"], allowPrivate: ["127.0.0.1"] };
-  const handler = push({ url: receiver.url, ...here, ...given } as PushOptions<unknown, object>);
+  const handler = push({ url: receiver.url, ...here, ...given });
   const queue = queueOf("emails");
   await queue.enqueue(1, { id: "event-1", group: "acme", headers: { tenant: "a" }, ...options });
   return {
     receiver,
     queue,
-    run: (own: PushTools | undefined = tools) => drain(queue, (task) => handler(task, {}, own as PushTools)),
+    run: (own: PushTools | undefined = tools) => drain(queue, (task) => handler(task, {}, own)),
   };
 }
 
@@ -138,7 +138,7 @@ describe("failureCallback", () => {
   });
 });
 
-test("a task that is stopped is no failure of its endpoint, and calls nobody back", async () => {
+test("a task that is stopped is no failure of its endpoint, and has no callback", async () => {
   const controller = new AbortController();
   const outcomes: unknown[] = [];
   const endpoints = {

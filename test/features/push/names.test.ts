@@ -212,7 +212,7 @@ describe("redirects, where the policy follows them", () => {
 describe("a runtime that does not show addresses", () => {
   test.each([
     ["Workers", "navigator", { userAgent: "Cloudflare-Workers" }],
-    ["Workers by their sockets", "WebSocketPair", class {}],
+    ["Workers by their sockets", "WebSocketPair", () => {}],
     ["edge functions", "EdgeRuntime", "edge-runtime"],
   ])("%s: needs `allow`, and uses `fetch`", async (_, name, value) => {
     vi.stubGlobal(name, value);
@@ -240,6 +240,6 @@ test.each<[string, object]>([
   ["headers.x a must be a header of HTTP", { headers: { "x a": "1" } }],
   ["timeout must be a duration of 1 to 900000 ms", { timeout: "1h" }],
 ])("refuses a request: %s", async (message, request) => {
-  const sending = sendTo({ url: "https://example.com/", ...request } as never);
+  const sending = sendTo({ url: "https://example.com/", ...request });
   await expect(sending).rejects.toThrow(message);
 });

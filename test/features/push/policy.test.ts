@@ -40,7 +40,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
     "http://255.255.255.255",
     "http://[ff02::1]",
   ],
-  "nobody: reserved, for benchmarks or for examples": [
+  "no host: reserved, for benchmarks or for examples": [
     "http://240.0.0.1",
     "http://198.18.0.1",
     "http://192.0.2.1",

@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
 import { describe, expect, test } from "vitest";
 import { type EndpointSource, push, type PushOptions } from "../../../src/features/push/index.ts";
-import { drain, type Task, type TaskInfo } from "../../../src/index.ts";
+import { drain, type EnqueueOptions, type Task, type TaskInfo } from "../../../src/index.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { type Answer, type Receiver, startReceiver } from "./receiver.ts";
 
@@ -15,7 +15,7 @@ type Own = Partial<PushOptions<unknown, undefined>>;
 
 /** The handler of these options. `drain` has no environment and no tools. */
 function handlerOf(options: Own) {
-  const handler = push<unknown, never, never>(options as never);
+  const handler = push<unknown, never, never>(options);
   return (task: Task) => handler(task, undefined as never, undefined as never);
 }
 
@@ -23,7 +23,7 @@ function handlerOf(options: Own) {
 async function delivered(
   receiver: Receiver,
   options: Own = {},
-  { payload = { type: "paid" } as unknown, ...task } = {},
+  { payload = { type: "paid" }, ...task }: EnqueueOptions & { payload?: unknown } = {},
 ): Promise<TaskInfo> {
   const queue = rig.queue();
   await queue.enqueue(payload, { id: "event-1", ...task });
@@ -264,5 +264,5 @@ test.each<[string, object]>([
   ["push.callback must be a declared queue", { url: "https://a.example.com", callback: 1 }],
   ["push.sercet is an unknown option", { url: "https://a.example.com", sercet: "" }],
 ])("refuses options: %s", (message, options) => {
-  expect(() => push(options as never)).toThrow(message);
+  expect(() => push(options)).toThrow(message);
 });
