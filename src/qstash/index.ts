@@ -1,8 +1,7 @@
 /** The entry of QStash's API as a dialect: a deployment answers requests as QStash does. */
 import type { DeploymentPart } from "../deploy/deployment-part.ts";
-import type { Task } from "../drain/types.ts";
 import type { Open } from "../open/opening.ts";
-import { type Message, messages, ordered, type Publication } from "./message.ts";
+import { messages, ordered } from "./message.ts";
 import { type QStashGiven, settingsOf } from "./options.ts";
 import { sessionOf } from "./session.ts";
 
@@ -23,17 +22,20 @@ const CONCURRENCY = 20;
  */
 export function qstash<Env extends object = object>(given: QStashGiven<Env>): DeploymentPart {
   const settings = settingsOf(given);
-  const handler = async (task: Task<Message | Publication>, env: Env, tools: object) => {
-    const { deliver } = await import("./deliver.ts");
-    const session = sessionOf(settings(env), (tools as { readonly [OPEN]: Open })[OPEN]);
-    return deliver(task, session);
-  };
-  const options = { concurrency: CONCURRENCY };
+  const consumerOf = (queue: typeof messages) =>
+    queue.consumer<Env>(
+      async (task, env, tools) => {
+        const { deliver } = await import("./deliver.ts");
+        const session = sessionOf(settings(env), (tools as unknown as { readonly [OPEN]: Open })[OPEN]);
+        return deliver(task, queue.name, session);
+      },
+      { concurrency: CONCURRENCY, requestsPerTask: 2 },
+    );
   return {
-    paths: ["/v2/*"],
+    paths: ["/v2/*", "/llm/*"],
     isApart: true,
     routes: async () => (await import("./routes/router.ts")).routesFor(settings),
-    consumers: [messages.consumer<Env>(handler, options), ordered.consumer<Env>(handler, options)],
+    consumers: [consumerOf(messages), consumerOf(ordered)],
     tools: (open) => ({ [OPEN]: open }),
   };
 }

@@ -6,6 +6,7 @@ import { badRequest, missing, notFound } from "./failure.ts";
 import { applyFlowControl } from "./flow-control.ts";
 import { type Draft, type LowerHeaders, readHeaders } from "./headers.ts";
 import { type Message, messageId, messages, ordered } from "./message.ts";
+import { noteQueue } from "./queues.ts";
 import type { Session } from "./session.ts";
 import { checkTarget } from "./target.ts";
 import type { UrlGroup } from "./url-group.ts";
@@ -49,6 +50,8 @@ export async function publish(
   const plans = await Promise.all(requests.map((request) => planned(session, request)));
   const all = plans.flatMap(({ tasks }) => tasks);
   for (const { task } of all) await applyFlowControl(session, task.payload.flowControl);
+  for (const queue of new Set(requests.flatMap((request) => request.queue ?? [])))
+    await noteQueue(session, queue);
   const published = new Map<Planned, Published>();
   for (const queue of [messages, ordered]) {
     const own = all.filter((one) => one.queue === queue.name);
@@ -66,6 +69,14 @@ export async function publish(
     const replies = tasks.map((task) => published.get(task) as Published);
     return isGroup ? replies : (replies[0] as Published);
   });
+}
+
+/**
+ * Checks a request that will be published later.
+ * @throws {Failure} 400, 404
+ */
+export async function checkPublish(session: Session, request: PublishRequest): Promise<void> {
+  await planned(session, request);
 }
 
 async function planned(session: Session, request: PublishRequest) {

@@ -1,6 +1,7 @@
 import { commandCall, run } from "../kernel/call.ts";
 import { DEFAULT_PREFIX } from "../kernel/names/keys.ts";
 import { keyPrefix } from "../kernel/options/validation.ts";
+import { putRecords } from "../operate/put-records.ts";
 import type { PlainCommand, Reply, Transport } from "../kernel/transport.ts";
 
 /** What the dialect keeps beside its tasks. */
@@ -37,6 +38,22 @@ export class Records<T> {
 
   async put(name: string, record: T): Promise<void> {
     await this.#send(["HSET", this.#key, name, JSON.stringify(record)]);
+  }
+
+  /**
+   * Changes a record, as one step: if another caller has changed it meanwhile, it begins again.
+   * @param change returns the new record; undefined removes it
+   */
+  async change(name: string, change: (before: T | undefined) => T | undefined): Promise<void> {
+    for (;;) {
+      const was = await this.#send(["HGET", this.#key, name]);
+      const after = change(was === null ? undefined : (JSON.parse(String(was)) as T));
+      const record = after === undefined ? "" : JSON.stringify(after);
+      const [done] = await putRecords(this.#transport, this.#key, [
+        { field: name, was: String(was ?? ""), record },
+      ]);
+      if (done) return;
+    }
   }
 
   async remove(name: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { builtinModule } from "../../environment.ts";
 import { invalidArgument } from "../../errors.ts";
 import { milliseconds } from "../../kernel/options/duration.ts";
+import { wholeNumber } from "../../kernel/options/validation.ts";
 import { DeliveryError } from "./failure.ts";
 import { checkedTarget, refusal } from "./policy.ts";
 import { checkHeaders } from "./request.ts";
@@ -14,6 +15,13 @@ const LONGEST = 900_000;
 
 /** Headers that another origin must not get by a redirect. */
 const CREDENTIALS = /^(?:authorization|cookie)$/i;
+
+/** Bytes of a body that are kept by default, and how long they may take, ms. The status has decided by then. */
+const KEPT = 4_096;
+const BODY_TIME = 5_000;
+
+/** Most bytes of a body that are kept. */
+const MOST_KEPT = 1_048_576;
 
 const METHOD = /^[A-Za-z]{1,20}$/;
 
@@ -31,6 +39,11 @@ export async function sendTo(request: OutgoingRequest, policy: UrlPolicy = {}): 
   if (!METHOD.test(method)) throw invalidArgument("method", "must be a method of HTTP, such as POST");
   checkHeaders(headers);
   const limit = milliseconds(timeout, "timeout", { min: 1, max: LONGEST });
+  const { maxBody } = request;
+  const ofBody = {
+    maxBody: wholeNumber(maxBody ?? KEPT, "maxBody", 0, MOST_KEPT),
+    bodyTime: maxBody === undefined ? BODY_TIME : limit,
+  };
   const send = senderFor(policy);
 
   signal?.throwIfAborted();
@@ -50,6 +63,7 @@ export async function sendTo(request: OutgoingRequest, policy: UrlPolicy = {}): 
         headers: sent,
         body,
         policy,
+        ...ofBody,
         signal: controller.signal,
       };
       const delivered = await send(hop);

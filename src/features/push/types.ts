@@ -35,6 +35,11 @@ export interface OutgoingRequest {
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
   /** How long all may take: the name, the connection, redirects, and the headers of the response. @default "30s" */
   readonly timeout?: Duration | undefined;
+  /**
+   * Bytes of the response's body that are kept, up to 1 MiB. The body may then take as long as `timeout` says.
+   * @default the first 4 KB, which may take 5 s
+   */
+  readonly maxBody?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,7 +47,7 @@ export interface OutgoingRequest {
 export interface Delivered {
   readonly status: number;
   readonly headers: Headers;
-  /** The first 4 KB of the body, as text. */
+  /** The first 4 KB of the body, or `maxBody` bytes, as text. */
   readonly body: string;
   /** Whether the body was longer, slower than 5 s, or broke off. */
   readonly truncated: boolean;

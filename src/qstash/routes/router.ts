@@ -55,7 +55,7 @@ export function routesFor(settings: (env: never) => QStashOptions): AppRoutes {
       eventRoutes(own, dialect);
       urlGroupRoutes(own, dialect);
       queueRoutes(own, dialect);
-      missingRoutes(own);
+      missingRoutes(own, dialect);
 
       own.onError((error, c) => {
         const failure = failureOf(error);

@@ -11,6 +11,18 @@ const OK = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 const found = (...addresses: readonly string[]) =>
   addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 
+/** A POST to a URL, of any public host. */
+const hopTo = (url: URL) => ({
+  url,
+  method: "POST",
+  headers: {},
+  body: "",
+  policy: {},
+  maxBody: 4_096,
+  bodyTime: 5_000,
+  signal: new AbortController().signal,
+});
+
 afterEach(() => void vi.restoreAllMocks());
 
 /** Answers the look-ups of names in turn; the last answer stays. */
@@ -58,15 +70,7 @@ test("a name whose addresses change is looked up once, and the connection goes t
     resolve: (host) => dns.promises.lookup(host, { all: true }),
   });
   const url = new URL("http://hook.example.com/");
-  const hop = {
-    url,
-    method: "POST",
-    headers: {},
-    body: "",
-    policy: {},
-    signal: new AbortController().signal,
-  };
-  await expect(send(hop)).rejects.toThrow("no connection in a test");
+  await expect(send(hopTo(url))).rejects.toThrow("no connection in a test");
   expect(lookups).toHaveBeenCalledTimes(1);
   expect(connected).toEqual([
     [null, found("8.8.8.8", "2606:4700::1111")],
@@ -90,15 +94,7 @@ test("a runtime that connects without the checked address gets no response", asy
   const request = ((_url: URL, options: http.RequestOptions) =>
     http.request(receiver.url, { ...options, lookup: undefined })) as never;
   const send = nodeSender({ http: { request }, https, resolve: () => Promise.resolve(found("8.8.8.8")) });
-  const hop = {
-    url,
-    method: "POST",
-    headers: {},
-    body: "",
-    policy: {},
-    signal: new AbortController().signal,
-  };
-  await expect(send(hop)).rejects.toMatchObject({ code: "refused" });
+  await expect(send(hopTo(url))).rejects.toMatchObject({ code: "refused" });
 });
 
 test("a name that cannot be resolved is an error with its code", async () => {

@@ -1,11 +1,12 @@
 import { DeliveryError } from "../failure.ts";
-import { BODY_TIME, type Hop, KEPT, type Sender, textOf } from "./sender.ts";
+import { type Hop, type Sender, textOf } from "./sender.ts";
 
 /**
  * Sends by `fetch`, in runtimes that do not show to which address a name leads. The hosts that the policy allows are
  * all that protects there.
  */
-export const fetchSender: Sender = async ({ url, method, headers, body, signal }: Hop) => {
+export const fetchSender: Sender = async (hop: Hop) => {
+  const { url, method, headers, body, signal } = hop;
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
@@ -25,7 +26,7 @@ export const fetchSender: Sender = async ({ url, method, headers, body, signal }
         `there was no response: ${typeof code === "string" ? code : "unknown"}`,
       );
     });
-    const { text, truncated } = await readStart(response, signal);
+    const { text, truncated } = await readStart(response, hop);
     return { status: response.status, headers: response.headers, body: text, truncated };
   } finally {
     signal.removeEventListener("abort", abort);
@@ -36,7 +37,7 @@ export const fetchSender: Sender = async ({ url, method, headers, body, signal }
 /** Reads the start of a body. It never fails: the status counts. */
 async function readStart(
   { body }: Response,
-  signal: AbortSignal,
+  { signal, maxBody, bodyTime }: Hop,
 ): Promise<{ text: string; truncated: boolean }> {
   if (!body) return { text: "", truncated: false };
   const reader = body.getReader();
@@ -45,11 +46,11 @@ async function readStart(
   const over = new Promise<undefined>((resolve) => {
     cut = () => resolve(undefined);
   });
-  const timer = setTimeout(cut, BODY_TIME);
+  const timer = setTimeout(cut, bodyTime);
   signal.addEventListener("abort", cut, { once: true });
   let truncated = true;
   try {
-    for (let size = 0; size <= KEPT;) {
+    for (let size = 0; size <= maxBody;) {
       const read = await Promise.race([reader.read(), over]);
       truncated = !read?.done;
       if (!read || read.done) break;
@@ -64,5 +65,5 @@ async function readStart(
     // Not awaited: a stalled source may never finish it.
     void reader.cancel().catch(() => {});
   }
-  return { text: textOf(chunks, truncated), truncated };
+  return { text: textOf(chunks, truncated, maxBody), truncated };
 }

@@ -4,7 +4,7 @@ import { DeliveryError } from "../failure.ts";
 import { isAddress, isPublic } from "../addresses.ts";
 import { hostOf, mayBePrivate } from "../policy.ts";
 import type { Delivered } from "../types.ts";
-import { BODY_TIME, type Hop, KEPT, MOST_HEADERS, type Sender, textOf } from "./sender.ts";
+import { type Hop, MOST_HEADERS, type Sender, textOf } from "./sender.ts";
 
 /** The modules of Node that send. */
 export interface NodeModules {
@@ -45,7 +45,7 @@ export function nodeSender({ http, https, resolve }: NodeModules): Sender {
       request.on("response", () => {
         if (!looked) reject(new DeliveryError("refused", "this runtime does not use the checked address"));
       });
-      receive(request, signal, resolveWith, reject);
+      receive(request, hop, resolveWith, reject);
       request.end(hop.body);
     });
   };
@@ -86,10 +86,11 @@ function withLength({ headers, body, method }: Hop): Record<string, string> {
 /** Settles a request with its response, or why there is none. Ends the connection in each case. */
 function receive(
   request: ClientRequest,
-  signal: AbortSignal,
+  hop: Hop,
   resolve: (delivered: Delivered) => void,
   reject: (error: unknown) => void,
 ): void {
+  const { signal } = hop;
   const end = () => {
     signal.removeEventListener("abort", stop);
     request.destroy();
@@ -110,7 +111,7 @@ function receive(
   request.on("error", (error) => fail(faultOf(error)));
   request.on("response", (response) => {
     signal.removeEventListener("abort", stop);
-    readStart(response, signal, (body, truncated) => {
+    readStart(response, hop, (body, truncated) => {
       resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body, truncated });
       end();
     });
@@ -120,7 +121,7 @@ function receive(
 /** Reads the start of a body. It never fails: the status counts. */
 function readStart(
   response: IncomingMessage,
-  signal: AbortSignal,
+  { signal, maxBody, bodyTime }: Hop,
   done: (body: string, truncated: boolean) => void,
 ): void {
   const chunks: Uint8Array[] = [];
@@ -128,15 +129,15 @@ function readStart(
   const finish = (truncated: boolean) => {
     clearTimeout(timer);
     signal.removeEventListener("abort", cut);
-    done(textOf(chunks, truncated), truncated);
+    done(textOf(chunks, truncated, maxBody), truncated);
   };
   const cut = () => finish(true);
-  const timer = setTimeout(cut, BODY_TIME);
+  const timer = setTimeout(cut, bodyTime);
   signal.addEventListener("abort", cut, { once: true });
   response.on("data", (chunk: Uint8Array) => {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > KEPT) cut();
+    if (size > maxBody) cut();
   });
   response.on("end", () => finish(!response.complete));
   response.on("error", cut);

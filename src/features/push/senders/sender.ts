@@ -7,6 +7,10 @@ export interface Hop {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array<ArrayBuffer> | undefined;
   readonly policy: UrlPolicy;
+  /** Bytes of the body that are kept. */
+  readonly maxBody: number;
+  /** How long the body may take, ms. */
+  readonly bodyTime: number;
   /** Aborts when the time is over, or the caller has aborted. */
   readonly signal: AbortSignal;
 }
@@ -17,19 +21,13 @@ export interface Hop {
  */
 export type Sender = (hop: Hop) => Promise<Delivered>;
 
-/** Bytes of a body that are kept. */
-export const KEPT = 4_096;
-
-/** How long a body may take, ms. The status has decided by then. */
-export const BODY_TIME = 5_000;
-
 /** The most bytes of the headers of a response. */
 export const MOST_HEADERS = 16_384;
 
 /** The first bytes of a body, as text. A character that was cut is left out. */
-export function textOf(chunks: readonly Uint8Array[], truncated: boolean): string {
+export function textOf(chunks: readonly Uint8Array[], truncated: boolean, maxBody: number): string {
   const decoder = new TextDecoder();
-  let room = KEPT;
+  let room = maxBody;
   let text = "";
   for (const chunk of chunks) {
     text += decoder.decode(chunk.subarray(0, room), { stream: true });
