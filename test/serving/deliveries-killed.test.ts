@@ -47,15 +47,15 @@ it("each event reaches a receiver that answers 2xx, and copies have its id, whil
   const bodies = new Map<string, Set<string>>();
   const taken = new Map<string, number>();
   const server = createServer((request, response) => {
-    void text(request).then(async (body) => {
+    void text(request).then((body) => {
       const id = String(request.headers["webhook-id"]);
       bodies.set(id, (bodies.get(id) ?? new Set()).add(body));
       const number = ++seen;
       const kill = KILLS.get(number);
       if (kill === "before") child.kill("SIGKILL");
       // Some are refused, and of some the connection breaks.
-      else if (number % 11 === 3) return response.writeHead(500).end();
-      else if (number % 11 === 7) return request.socket.destroy();
+      else if (number % 11 === 3) response.writeHead(500).end();
+      else if (number % 11 === 7) request.socket.destroy();
       else {
         taken.set(id, (taken.get(id) ?? 0) + 1);
         response.writeHead(204).end();
@@ -97,7 +97,7 @@ it("each event reaches a receiver that answers 2xx, and copies have its id, whil
   expect(Object.fromEntries(bodies)).toEqual(
     Object.fromEntries(events.map(({ id, payload }) => [id, new Set([JSON.stringify(payload)])])),
   );
-  const states = await Promise.all(events.map(async ({ id }) => (await queue.get(id as string))?.state));
+  const states = await Promise.all(events.map(async ({ id }) => (await queue.get(id))?.state));
   expect(new Set(states)).toEqual(new Set(["completed"]));
   client.destroy();
   await transport.close();
