@@ -24,14 +24,14 @@ export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 /** A part of a queue's own keys, in a script that renames them to those of place 0. */
 type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
 
-/**
- * A part, or a key outside of any queue: `queues`, the registry of all queues; `maps`, those of partitions; or
- * `alerts`.
- */
-export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | "maps" | "alerts";
+/** A key outside of any queue: the maps of partitions, alerts, subscriptions to topics, and messages of one topic. */
+type KeyOutside = "maps" | "alerts" | "topics" | "messages";
+
+/** A part, or a key outside of any queue, such as `queues`, the registry of all queues. */
+export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | KeyOutside;
 
 /** The full keys of one shard, by part, and that of the registry. */
-export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | "maps" | "alerts">, string>>;
+export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | KeyOutside>, string>>;
 
 /** Each name with its part of the key, such as `fair-by-group`. */
 const names = allParts.map(

@@ -1,0 +1,33 @@
+/** Topics: messages of which each subscribed queue gets a copy. */
+export { conditionsOf, type HeaderFilter, passes, type TopicFilter } from "./filter.ts";
+export { topicsKey } from "./keys.ts";
+export { matchesTopic, topicName, topicPattern } from "./names.ts";
+export {
+  continueReplay,
+  isAbandoned,
+  newReplay,
+  type Replayed,
+  type ReplayMeans,
+  setReplay,
+  timeOf,
+} from "./replay.ts";
+export { type Message, writeMessage } from "./retained.ts";
+export {
+  changeSubscriptions,
+  fetchTopics,
+  knownTopics,
+  noteRetention,
+  noteTopics,
+  retainCommand,
+  type TopicsRef,
+  versionCall,
+} from "./stored.ts";
+export {
+  pairOf,
+  type Retention,
+  type StoredTopics,
+  type Subscription,
+  subscribersOf,
+  writeSubscription,
+} from "./subscription.ts";
+export { type AddReplayed, topicsPart } from "./sweep-part.ts";
