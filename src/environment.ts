@@ -35,6 +35,9 @@ export function processEnvironment(): Variables {
 interface Builtin {
   readonly "node:async_hooks": typeof import("node:async_hooks");
   readonly "node:crypto": typeof import("node:crypto");
+  readonly "node:dns": typeof import("node:dns");
+  readonly "node:http": typeof import("node:http");
+  readonly "node:https": typeof import("node:https");
 }
 
 /**

@@ -8,6 +8,7 @@ local max_bytes = ARGV[5] -- most bytes of messages; one is returned anyway
 -- Returns {'ok', (ms) and skip of the next page, 1 if there may be more, then for each: message}
 
 local first, passed, bytes = tonumber(from), tonumber(skip), 0
+local most_bytes = tonumber(max_bytes)
 local reply, ended = { 'ok', from, skip, 1 }, false
 while not ended and #reply - 4 < tonumber(size) do
   -- Few at a time, so that large messages are not read in vain.
@@ -16,13 +17,16 @@ while not ended and #reply - 4 < tonumber(size) do
     redis.call('ZRANGE', messages, int(first), to, 'BYSCORE', 'LIMIT', int(passed), int(step), 'WITHSCORES')
   for i = 1, #page, 2 do
     bytes = bytes + #page[i]
-    if bytes > tonumber(max_bytes) and #reply > 4 then
+    if #reply > 4 and bytes > most_bytes then
       ended = true
       break
     end
     reply[#reply + 1] = page[i]
     local at = tonumber(page[i + 1])
-    first, passed = at, at == first and passed + 1 or 1
+    if at ~= first then
+      first, passed = at, 0
+    end
+    passed = passed + 1
   end
   if #page < 2 * step and not ended then
     reply[4], ended = 0, true

@@ -1,8 +1,9 @@
-import { invalidArgument } from "../errors.ts";
+import { invalidArgument, type SluiceError } from "../errors.ts";
 import type { AppPart } from "../http/app-part.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Log } from "../log/logger.ts";
 import type { Open } from "../open/opening.ts";
+import type { QStashGiven } from "../qstash/options.ts";
 import type { DeclaredQueue, QueueConsumer } from "./declared/define-queue.ts";
 
 /** What a deployment declares, and how to apply it. */
@@ -30,6 +31,11 @@ export interface DeploymentPart extends AppPart {
    */
   readonly apply?: ((declared: ToApply) => Promise<void>) | undefined;
   /**
+   * Checks the topics that a declared queue subscribes to. The part that has it applies them.
+   * @throws {SluiceError} `invalid_argument`
+   */
+  readonly checkSubscribes?: ((queue: DeclaredQueue) => void) | undefined;
+  /**
    * What it adds to the tools that handlers and `fetch` get.
    * @param open opens queues as the tools do
    * @default nothing
@@ -55,7 +61,7 @@ export interface FeatureOptions {
    * which a Worker needs.
    * @default off
    */
-  readonly qstash?: object | undefined;
+  readonly qstash?: QStashGiven<never> | DeploymentPart | undefined;
 }
 
 /** Those that are on if the platform loads code on demand. */
@@ -83,9 +89,13 @@ export function featureParts(
     if (!given) return [];
     if ((given as Partial<DeploymentPart>).routes) return given as DeploymentPart;
     if (load) return load(given);
-    throw invalidArgument(
-      name,
-      `must be its code on this platform: import { ${name} } from "sluice-queue/${name}"`,
-    );
+    throw mustBeCode(name);
   });
 }
+
+/**
+ * @param name of the part
+ * @param entry that has it
+ */
+export const mustBeCode = (name: string, entry = name): SluiceError =>
+  invalidArgument(name, `must be its code on this platform: import { ${name} } from "sluice-queue/${entry}"`);

@@ -1,11 +1,13 @@
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import { flows } from "../http/flows/index.ts";
 import type { Part } from "../http/parts.ts";
+import { topics } from "../http/topics/index.ts";
 import { debounce } from "../features/debounce/index.ts";
 import { invalidArgument } from "../errors.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
 import { schedules } from "../open/schedules/index.ts";
 import { order } from "../open/order/index.ts";
+import { qstash } from "../qstash/index.ts";
 import type { DashboardOptions, PartsOnDemand } from "./optional-parts.ts";
 
 const loadDashboard = async () => (await import("../dashboard/index.ts")).dashboard;
@@ -32,6 +34,8 @@ export const onDemand: PartsOnDemand = {
   order: orOwn(order),
   debounce: orOwn(debounce),
   flows: orOwn(flows),
+  topics: orOwn(topics),
+  qstash,
 };
 
 /** @throws {SluiceError} `invalid_argument` */

@@ -1,4 +1,3 @@
-import { invalidArgument } from "../errors.ts";
 import type { AppOptions } from "../http/app-options.ts";
 import type { Authorize } from "../http/dashboard/authorize.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
@@ -10,7 +9,7 @@ import type { FlowsPart } from "../http/flows/part.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 import type { SchedulesPart } from "../open/schedules/part.ts";
 import type { Order } from "../open/order/index.ts";
-import { featureParts, type FeatureOptions, type FeaturesOnDemand } from "./deployment-part.ts";
+import { featureParts, mustBeCode, type FeatureOptions, type FeaturesOnDemand } from "./deployment-part.ts";
 
 /** Options of the dashboard. */
 export interface DashboardOptions {
@@ -92,11 +91,7 @@ export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | un
     if (given === false) return undefined;
     if (onDemand) return onDemand[name](given as never) as Parts[Name];
     if (given !== true) return given as Parts[Name];
-    const entry = name === "deepSweep" ? "deep-sweep" : name;
-    throw invalidArgument(
-      name,
-      `must be its code on this platform: import { ${name} } from "sluice-queue/${entry}"`,
-    );
+    throw mustBeCode(name, name === "deepSweep" ? "deep-sweep" : name);
   };
   const dashboard = part("dashboard", false);
   const operations = part("operations");

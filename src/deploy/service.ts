@@ -147,9 +147,12 @@ export class Service<Env extends object = Environment> {
 
   #isOfSluice(pathname: string): boolean {
     const { dashboard, docs, parts } = this.#setup.parts;
-    if (dashboard && DASHBOARD_PATHS.test(pathname)) return true;
-    if (parts.some(({ paths }) => paths.some((path) => isBelow(pathname, path)))) return true;
-    return SLUICE_PATHS.test(pathname) || (docs !== undefined && DOCS_PATHS.test(pathname));
+    return (
+      SLUICE_PATHS.test(pathname) ||
+      (dashboard && DASHBOARD_PATHS.test(pathname)) ||
+      (docs && DOCS_PATHS.test(pathname)) ||
+      parts.some(({ paths }) => paths.some((path) => isBelow(pathname, path)))
+    );
   }
 
   /**

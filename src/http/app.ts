@@ -39,6 +39,18 @@ const NO_FLOWS = isOff("has no flows", "flows");
 
 const ofFlows = /^\/v1\/(?:flows(?:\/|$)|queues\/[^/]+\/tasks\/[^/]+\/before$)/;
 
+/** The parts that have options of their own, each with a method that it has, and the entry that has it. */
+const PARTS: readonly (readonly [name: keyof AppOptions, method: string, entry?: string])[] = [
+  ["dashboard", "answer"],
+  ["operations", "mount"],
+  ["docs", "page"],
+  ["deepSweep", "sweep", "deep-sweep"],
+  ["schedules", "sweepPart"],
+  ["order", "linked"],
+  ["debounce", "withDebounce"],
+  ["flows", "linked"],
+];
+
 const NEITHER = "The server has neither SLUICE_TOKENS nor CRON_SECRET.";
 
 /** Paths that need no token. */
@@ -67,14 +79,7 @@ export function createApp(options: AppOptions): App {
     parts = [],
     ...apart
   } = withPrefix(options.transport, ofRequests);
-  checkPart(dashboard, "dashboard", "answer");
-  checkPart(operations, "operations", "mount");
-  checkPart(docs, "docs", "page");
-  checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
-  checkPart(apart.schedules, "schedules", "sweepPart");
-  checkPart(order, "order", "linked");
-  checkPart(debounce, "debounce", "withDebounce");
-  checkPart(flows, "flows", "linked");
+  for (const [name, method, entry] of PARTS) checkPart(options[name], name, method, entry);
   for (const [i, part] of parts.entries()) checkAppPart(part, i);
   const schedules = apart.schedules ?? schedulesOf({ operations, dashboard });
   const given = { ...apart, schedules };

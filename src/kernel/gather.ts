@@ -78,7 +78,7 @@ class Gathering {
       database: databaseOf(this.#base),
       send: (commands, options = {}) => {
         const waiting = this.#waiting.get(call);
-        // What a call has left to be done is nobody else's.
+        // What a call has left to be done is not for the others.
         if (!waiting) return this.#base.send(commands, options);
         return unlessAborted(options.signal, () => {
           return new Promise((resolve, reject) => {
@@ -174,9 +174,7 @@ function withOneNote(request: readonly Sent[]) {
   const others: Command[] = [];
   // A place below zero is that of a note.
   const places = request.map((sent) =>
-    sent.commands.map((command) =>
-      isNote(command) ? -1 - placeOfNote(command) : others.push(command) - 1,
-    ),
+    sent.commands.map((command) => (isNote(command) ? -1 - placeOfNote(command) : others.push(command) - 1)),
   );
   const noted = notes.map(({ first: { keys, args }, queues }) =>
     registerCall({ queues: keys[0] as string }, [...new Set(queues)], args[0] as string),

@@ -13,29 +13,33 @@ local d=ARGV[3]
 local e=ARGV[4]
 local f=ARGV[5]
 local g,h,i=tonumber(b),tonumber(c),0
-local j,k={'ok',b,c,1},false
-${$AI}while not k and#j-4<tonumber(e)do
-local l=math.min(tonumber(e)-(#j-4),i>0 and 100 or 10)
-local m=
-redis.call('ZRANGE',a,AI(g),d,'BYSCORE','LIMIT',AI(h),AI(l),'WITHSCORES')
-for q=1,#m,2 do
-i=i+#m[q]
-if i>tonumber(f)and#j>4 then
-k=true
+local j=tonumber(f)
+local k,l={'ok',b,c,1},false
+${$AI}while not l and#k-4<tonumber(e)do
+local m=math.min(tonumber(e)-(#k-4),i>0 and 100 or 10)
+local n=
+redis.call('ZRANGE',a,AI(g),d,'BYSCORE','LIMIT',AI(h),AI(m),'WITHSCORES')
+for r=1,#n,2 do
+i=i+#n[r]
+if#k>4 and i>j then
+l=true
 break
 end
-j[#j+1]=m[q]
-local r=tonumber(m[q+1])
-g,h=r,r==g and h+1 or 1
+k[#k+1]=n[r]
+local s=tonumber(n[r+1])
+if s~=g then
+g,h=s,0
 end
-if#m<2*l and not k then
-j[4],k=0,true
+h=h+1
+end
+if#n<2*m and not l then
+k[4],l=0,true
 end
 end
-j[2],j[3]=AI(g),AI(h)
-return j
+k[2],k[3]=AI(g),AI(h)
+return k
 `;
   },
-  sha1: "4055f6b008c8ebc19dce8e5e02e32adc1975e310",
-  keyLockingSha1: "8872c22c2b23718bc8ae3aeaa852c433b0b2b113",
+  sha1: "8f02cdd0c2d1f27bffc8920d8485de9a8c1fa965",
+  keyLockingSha1: "2cc34d7735172a7b7f37918c0eb09373814becc0",
 };

@@ -2,6 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AI } from "./parts/int.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
 import { $AH } from "./parts/slice.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
@@ -19,41 +20,47 @@ local f=redis.call('ZRANGE',a,'0','0')[1]
 local g,h=string.match(f or'','^~(%d+);(%d+)$')
 local i=g and 1 or 0
 local j=redis.call('ZCARD',a)-i
-g,h=tonumber(g or 0),tonumber(h or 0)
-local k,l=g,tonumber(e)
-${$AI}while g<j and l>0 do
-local m=i+g
-local n=redis.call('ZRANGE',a,AI(m),AI(m+(g>k and 99 or 9)))
-for r,s in ipairs(n)do
-g,h,l=g+1,h+#s,l-#s
+local k=tonumber(g or 0)
+local l=tonumber(h or 0)
+local m=tonumber(e)
+local n=10
+${$AI}while k<j and m>0 do
+local o=i+k
+for s,t in ipairs(redis.call('ZRANGE',a,AI(o),AI(o+n-1)))do
+k=k+1
+l=l+#t
+m=m-#t
 end
+n=100
 end
-${$AJ}${$AK}local m,n=AK(b)-tonumber(c),{}
-local o=false
-while not o and l>0 and#n<j do
-local p=i+#n
-local q=redis.call('ZRANGE',a,AI(p),AI(p+9),'WITHSCORES')
-for u=1,#q,2 do
-if tonumber(q[u+1])>=m and h<=tonumber(d)then
-o=true
+${$AJ}${$AK}local o,p,q=AK(b)-tonumber(c),{},false
+while not q and m>0 and#p<j do
+local r=i+#p
+local s=redis.call('ZRANGE',a,AI(r),AI(r+9),'WITHSCORES')
+for w=1,#s,2 do
+q=tonumber(s[w+1])>=o and l<=tonumber(d)
+if q then
 break
 end
-n[#n+1]=q[u]
-g,h,l=math.max(0,g-1),math.max(0,h-#q[u]),l-#q[u]
+p[#p+1]=s[w]
+k=math.max(0,k-1)
+l=math.max(0,l-#s[w])
+m=m-#s[w]
 end
 end
-${$AH}${$AO}AO('ZREM',a,n)
-local p=j-#n
-local q=p>0 and'~'..AI(g)..';'..AI(h)or nil
-if f and i==1 and f~=q then
-redis.call('ZREM',a,f)
+local r=j-#p
+local s=r==0 or(q and k==r)
+local t=r>0 and'~'..AI(k)..';'..AI(l)
+if i==1 and f~=t then
+${$AL}AL(p,f)
 end
-if q and f~=q then
-redis.call('ZADD',a,'0',q)
+${$AH}${$AO}AO('ZREM',a,p)
+if t and f~=t then
+redis.call('ZADD',a,'0',t)
 end
-return{'ok',p,h,#n,(g<p or(not o and p>0))and 1 or 0}
+return{'ok',r,l,j-r,s and 0 or 1}
 `;
   },
-  sha1: "7084b852daaf0fe1fcbc90d3c9ff29a397a942c7",
-  keyLockingSha1: "ae905d9596d2dd0528f7b9298eaf3a18ff34453b",
+  sha1: "98e523256e4f9e1e501107579efd99ca074332f5",
+  keyLockingSha1: "daddee6521cf866de0383d804364808999322fb0",
 };

@@ -46,7 +46,7 @@ const FEATURES: readonly Feature[] = [
 ];
 
 /** What composes queues and deployments, and shows what they have. It may name every feature. */
-const ENTRIES = ["index.ts", "open", "deploy", "http", "testing", "cli", "dashboard", "local"];
+const ENTRIES = ["index.ts", "open", "deploy", "http", "testing", "cli", "dashboard", "local", "qstash"];
 
 const under = (file: string, places: readonly string[]) =>
   places.some((place) => file === place || file.startsWith(`${place}/`));

@@ -45,6 +45,7 @@ const entries = [
   "src/open",
   "src/deploy",
   "src/http",
+  "src/qstash",
   "src/testing",
   "src/cli",
   "src/local",
@@ -88,6 +89,8 @@ const floors: Record<string, readonly string[]> = {
   "src/features/alerts": [...kernel, ...partOfSweep, "src/operate", "src/features/partitions"],
   // A flow as a whole is operated by the scripts of operators.
   "src/features/flows": [...kernel, ...partOfSweep, "src/operate"],
+  // Replays are records as others.
+  "src/features/topics": [...kernel, ...partOfSweep, "src/operate"],
   // It knows of no feature that takes part in it.
   "src/sweep": [...kernel, "src/features/waking"],
   // Of schedules it counts what a pause has skipped.
@@ -111,6 +114,8 @@ const floors: Record<string, readonly string[]> = {
     "src/sweep",
   ],
   "src/http": [...opened, "src/deploy/declared"],
+  // QStash's API, of what deployments have.
+  "src/qstash": [...opened, "src/drain", "src/http", "src/deploy/declared", "src/deploy/deployment-part.ts"],
   // The page, and the routes that serve it, which are loaded only where it is on.
   "src/dashboard": [...base, "src/kernel", "src/operate", "src/http", "src/features/flows/graph/index.ts"],
   "src/config.ts": [...opened, "src/redis-variables.ts", "src/http/auth"],
@@ -143,6 +148,7 @@ const floors: Record<string, readonly string[]> = {
     "src/adapters",
     "src/http",
     "src/dashboard",
+    "src/qstash",
     "src/config.ts",
   ],
   serverless: [...opened, "src/adapters", "src/drain", "src/deploy", "src/config.ts"],

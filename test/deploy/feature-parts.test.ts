@@ -83,7 +83,9 @@ test("a part below /v1 asks for the token", async () => {
 
 test("what is no part is refused, with what is allowed", () => {
   expect(() => sluice({ topics: true } as never)).toThrow('import { topics } from "sluice-queue/topics"');
-  expect(() => sluice({ qstash: { token: "t" } })).toThrow('import { qstash } from "sluice-queue/qstash"');
+  expect(() => sluice({ qstash: { token: "t" } as never })).toThrow(
+    'import { qstash } from "sluice-queue/qstash"',
+  );
   const parts = [{ paths: ["/x"] } as never];
   expect(() => createApp({ transport: { send: async () => [] }, tokens: [], parts })).toThrow(
     "parts[0] must be a part",

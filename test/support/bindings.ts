@@ -13,6 +13,7 @@ import * as holds from "../../src/kernel/linked/hold-scripts.ts";
 import * as links from "../../src/kernel/linked/link-scripts.ts";
 import * as order from "../../src/features/order/order-scripts.ts";
 import * as operate from "../../src/operate/operate-scripts.ts";
+import * as records from "../../src/operate/put-records.ts";
 import * as pause from "../../src/kernel/scripts/pause-script.ts";
 import * as partitions from "../../src/features/partitions/partition-scripts.ts";
 import * as repair from "../../src/features/repair/repair-scripts.ts";
@@ -20,6 +21,7 @@ import * as schedules from "../../src/features/schedules/schedule-scripts.ts";
 import * as settings from "../../src/kernel/scripts/settings-scripts.ts";
 import * as sweep from "../../src/kernel/scripts/sweep-scripts.ts";
 import * as take from "../../src/kernel/scripts/take-scripts.ts";
+import * as topics from "../../src/features/topics/topic-scripts.ts";
 import * as turns from "../../src/features/partitions/turn-scripts.ts";
 import * as unregister from "../../src/kernel/scripts/unregister-scripts.ts";
 import * as upkeep from "../../src/features/partitions/upkeep-scripts.ts";
@@ -45,6 +47,7 @@ export const bindings: readonly Binding[] = [
   order,
   partitions,
   pause,
+  records,
   repair,
   schedules,
   settings,
@@ -53,6 +56,7 @@ export const bindings: readonly Binding[] = [
   heartbeat,
   wake,
   waking,
+  topics,
   turns,
   unregister,
   upkeep,

@@ -3,7 +3,7 @@ import type { Log } from "../../log/logger.ts";
 import { decide, remembered, type Decision } from "./decide.ts";
 import type { Outgoing } from "./deliver.ts";
 import type { MeasuredQueue } from "./measure.ts";
-import type { Change } from "./records.ts";
+import type { RecordChange } from "../../operate/put-records.ts";
 import type { CheckedRule, WatchedQueue } from "./rules.ts";
 import {
   formatQueueState,
@@ -38,14 +38,14 @@ export interface PassRules {
 }
 
 /** A change of a queue's record, and what it was decided from. */
-interface QueueChange extends Change {
+interface QueueChange extends RecordChange {
   readonly states: ReadonlyMap<string, RuleState>;
   readonly decisions: readonly { readonly rule: CheckedRule; readonly decision: Decision }[];
 }
 
 /** What a pass decides, and the changes of records that claim and confirm its alerts. */
 export class PassWork {
-  readonly changes: (Change | QueueChange)[] = [];
+  readonly changes: (RecordChange | QueueChange)[] = [];
   readonly #configured: PassRules;
   /** Epoch ms. */
   readonly #now: number;
@@ -135,8 +135,8 @@ export class PassWork {
   }
 
   /** The changes that confirm what was sent. @param left by the id of the alert, the receivers that do not have it */
-  confirmations(left: ReadonlyMap<string, readonly number[]>): Change[] {
-    const confirmed: Change[] = [];
+  confirmations(left: ReadonlyMap<string, readonly number[]>): RecordChange[] {
+    const confirmed: RecordChange[] = [];
     for (const { field, record: was, states, decisions } of this.#claimed) {
       const next = new Map(states);
       for (const { rule, decision } of decisions) {

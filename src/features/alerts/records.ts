@@ -1,20 +1,11 @@
 import { alertsKey } from "../../kernel/names/keys.ts";
 import { slicesOf } from "../../kernel/slices.ts";
-import { putAlertsScript } from "./alert-scripts.ts";
-import { callOf } from "../../kernel/scripts/binding.ts";
-import { lastReply, replyAt } from "../../kernel/scripts/replies.ts";
+import { putRecords as put, type RecordChange } from "../../operate/put-records.ts";
+import { replyAt } from "../../kernel/scripts/replies.ts";
 import type { PassContext } from "./types.ts";
 
-/** The most records that one command reads, and that one script writes. */
+/** The most records that one command reads. */
 const MOST_READ = 1_000;
-const MOST_WRITTEN = 500;
-
-/** A record to replace, if it is still as it was read. An empty text is no record. */
-export interface Change {
-  readonly field: string;
-  readonly was: string;
-  readonly record: string;
-}
 
 /** Reads fields of the alerts' hash, in one request. Returns those that exist. */
 export async function readRecords(
@@ -37,20 +28,7 @@ export async function readRecords(
 }
 
 /** Replaces records, in one request. Returns for each change whether the record is now the given one. */
-export async function putRecords(
-  changes: readonly Change[],
+export const putRecords = (
+  changes: readonly RecordChange[],
   { transport, prefix, signal }: PassContext,
-): Promise<boolean[]> {
-  if (changes.length === 0) return [];
-  const at = { alerts: alertsKey(prefix) };
-  const calls = slicesOf(changes, MOST_WRITTEN).map((slice) =>
-    callOf(
-      putAlertsScript,
-      at,
-      {},
-      slice.map(({ field, was, record }) => ({ field, was, record })),
-    ),
-  );
-  const outcomes = await transport.send(calls, { signal });
-  return outcomes.flatMap((outcome) => putAlertsScript.decode(lastReply([outcome])));
-}
+): Promise<boolean[]> => put(transport, alertsKey(prefix), changes, { signal });

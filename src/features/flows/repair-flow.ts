@@ -37,10 +37,11 @@ export async function repairFlow(
     if (!reported.has(`${fault} ${id}`)) findings.found(fault, id);
     reported.add(`${fault} ${id}`);
   };
+  const suspected = { isUncancelled: false };
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const plans = (await readPlans(home, flow, options))?.plans;
     if (!plans?.has(ROOT)) return false;
-    const repair = new FlowRepair(home, flow, plans, { ...findings, found }, options);
+    const repair = new FlowRepair(home, flow, plans, { ...findings, found }, suspected, options);
     if (pass === 0) findings.checked(repair.size);
     if (!(await repair.pass())) return true;
   }
@@ -62,6 +63,8 @@ class FlowRepair {
   readonly #flow: string;
   readonly #plans: Plans;
   readonly #findings: Findings;
+  /** What the look before this one has found, and may have been read while it changed. */
+  readonly #suspected: { isUncancelled: boolean };
   readonly #options: SendOptions;
   readonly #graphs: ReadonlyMap<string, AddedGraph>;
   readonly #all: readonly PlacedNode[];
@@ -70,9 +73,16 @@ class FlowRepair {
   /** How many edges of blocked nodes are open and have failed, and the letters of all of them. */
   readonly #waiting = new Map<string, { open: number; failed: number; letters: string }>();
 
-  constructor(home: Shard, flow: string, plans: Plans, findings: Findings, options: SendOptions) {
+  constructor(
+    home: Shard,
+    flow: string,
+    plans: Plans,
+    findings: Findings,
+    suspected: { isUncancelled: boolean },
+    options: SendOptions,
+  ) {
     [this.#home, this.#flow, this.#plans] = [home, flow, plans];
-    [this.#findings, this.#options] = [findings, options];
+    [this.#findings, this.#suspected, this.#options] = [findings, suspected, options];
     this.#link = home.queue;
     this.#graphs = graphsOf(flow, plans);
     const graphs = [...this.#graphs.values()];
@@ -288,6 +298,8 @@ class FlowRepair {
     const [, , cancelled = "", cancelsAt = ""] = (root?.more ?? "").split(" ");
     const mode = cancelled === "" && cancelsAt !== "" ? "f" : (cancelled as CancelMode | "");
     if (hasEnded || mode === "" || !this.#isUncancelled(mode, cancelled !== "")) return false;
+    // The states were not read at once: what has failed since then is under way.
+    if (!this.#suspected.isUncancelled) return (this.#suspected.isUncancelled = true);
     this.#findings.found("edge_open", this.#root.id);
     await this.#putOut(name, [cancelMember(this.#flow, mode, name)]);
     return true;

@@ -8,7 +8,9 @@ export type HeaderFilter = {
   readonly header: string;
 } & (
   | { /** Takes messages whose header is one of these texts. */ readonly in: readonly string[] }
-  | { /** Takes messages whose header is none of these texts, or absent. */ readonly notIn: readonly string[] }
+  | {
+      /** Takes messages whose header is none of these texts, or absent. */ readonly notIn: readonly string[];
+    }
   | { /** Takes messages that have the header, or with false those that do not. */ readonly exists: boolean }
 );
 
@@ -26,18 +28,29 @@ const MAX_TEXTS = 100;
 export function conditionsOf(filter: TopicFilter | undefined, path = "filter"): readonly HeaderFilter[] {
   if (filter === undefined) return [];
   const conditions = Array.isArray(filter) ? (filter as readonly HeaderFilter[]) : [filter as HeaderFilter];
-  if (conditions.length > MAX_CONDITIONS) throw invalidArgument(path, `must have at most ${MAX_CONDITIONS} conditions`);
-  return conditions.map((condition, i) => checked(condition, Array.isArray(filter) ? `${path}[${i}].` : `${path}.`));
+  if (conditions.length > MAX_CONDITIONS)
+    throw invalidArgument(path, `must have at most ${MAX_CONDITIONS} conditions`);
+  return conditions.map((condition, i) =>
+    checked(condition, Array.isArray(filter) ? `${path}[${i}].` : `${path}.`),
+  );
 }
 
 function checked(given: HeaderFilter, at: string): HeaderFilter {
   onlyOptions(given, ["header", "in", "notIn", "exists"], at);
-  const { header, in: one, notIn, exists } = given as Partial<Record<"header" | "in" | "notIn" | "exists", unknown>>;
+  const {
+    header,
+    in: one,
+    notIn,
+    exists,
+  } = given as Partial<Record<"header" | "in" | "notIn" | "exists", unknown>>;
   if (typeof header !== "string" || header === "" || header.length > 256) {
     throw invalidArgument(`${at}header`, "must be the name of a header");
   }
-  const [found, ...others] = Object.entries({ in: one, notIn, exists }).filter(([, value]) => value !== undefined);
-  if (!found || others.length > 0) throw invalidArgument(`${at}header`, "must be given with one of in, notIn and exists");
+  const [found, ...others] = Object.entries({ in: one, notIn, exists }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (!found || others.length > 0)
+    throw invalidArgument(`${at}header`, "must be given with one of in, notIn and exists");
   if (found[0] === "exists") return { header, exists: trueOrFalse(exists, `${at}exists`) };
   const texts = found[1];
   const areTexts = Array.isArray(texts) && texts.every((text) => typeof text === "string");

@@ -1,14 +1,14 @@
 /** Topics: messages of which each subscribed queue gets a copy. */
 export { conditionsOf, type HeaderFilter, passes, type TopicFilter } from "./filter.ts";
 export { topicsKey } from "./keys.ts";
-export { matchesTopic, topicName, topicPattern } from "./names.ts";
+export { topicName, topicPattern } from "./names.ts";
 export {
+  beginReplay,
   continueReplay,
   isAbandoned,
   newReplay,
   type Replayed,
   type ReplayMeans,
-  setReplay,
   timeOf,
 } from "./replay.ts";
 export { type Message, writeMessage } from "./retained.ts";
@@ -25,9 +25,8 @@ export {
 export {
   pairOf,
   type Retention,
-  type StoredTopics,
   type Subscription,
   subscribersOf,
   writeSubscription,
 } from "./subscription.ts";
-export { type AddReplayed, topicsPart } from "./sweep-part.ts";
+export { topicsPart } from "./sweep-part.ts";

@@ -111,12 +111,10 @@ export function noteTopics({ prefix }: TopicsRef): Command {
 }
 
 /** The command that removes the note, unless it was written again. */
-export const forgetTopics = ({ prefix }: TopicsRef, at: number): Command => [
-  "ZREMRANGEBYSCORE",
-  registryKey(prefix),
-  String(at),
-  String(at),
-];
+export const forgetTopics = ({ prefix }: TopicsRef, at: number): Command => {
+  const score = String(at);
+  return ["ZREMRANGEBYSCORE", registryKey(prefix), score, score];
+};
 
 /** The commands that note what a topic retains, and that sweeps have to remove the oldest. */
 export function noteRetention(ref: TopicsRef, topic: string, retention: Retention): Command[] {

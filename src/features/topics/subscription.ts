@@ -1,8 +1,8 @@
 /** Subscriptions, and what else the hash of topics has, as they are stored. */
 import { newerSchema, SluiceError } from "../../errors.ts";
+import { matchesWords } from "../../kernel/names/word-pattern.ts";
 import type { TaskDefaults } from "../../kernel/options/types.ts";
 import { type HeaderFilter, passes } from "./filter.ts";
-import { matchesTopic } from "./names.ts";
 
 /** A queue that gets the messages of a topic, or of all topics that match a pattern. */
 export interface Subscription {
@@ -50,14 +50,20 @@ export interface StoredTopics {
 
 const LETTERS = { deployment: "d", operator: "o" } as const;
 
-export const pairOf = ({ queue, topic }: Pick<Subscription, "queue" | "topic">): string => `${queue} ${topic}`;
+export const pairOf = ({ queue, topic }: Pick<Subscription, "queue" | "topic">): string =>
+  `${queue} ${topic}`;
 
 export function readPair(pair: string): Pick<Subscription, "queue" | "topic"> {
   const [queue = "", topic = ""] = pair.split(" ");
   return { queue, topic };
 }
 
-export function writeSubscription({ by, filter, defaults, isSealed }: Omit<Subscription, "queue" | "topic">): string {
+export function writeSubscription({
+  by,
+  filter,
+  defaults,
+  isSealed,
+}: Omit<Subscription, "queue" | "topic">): string {
   const json = {
     filter: filter.length > 0 ? filter : undefined,
     defaults: Object.keys(defaults).length > 0 ? defaults : undefined,
@@ -139,7 +145,7 @@ export function subscribersOf(
 ): ReadonlyMap<string, Subscription> {
   const found = new Map<string, Subscription>();
   for (const one of subscriptions) {
-    if (!found.has(one.queue) && matchesTopic(one.topic, topic) && passes(one.filter, headers)) {
+    if (!found.has(one.queue) && matchesWords(one.topic, topic) && passes(one.filter, headers)) {
       found.set(one.queue, one);
     }
   }

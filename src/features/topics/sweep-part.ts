@@ -22,9 +22,15 @@ export type AddReplayed = (sweep: CurrentSweep) => ReplayMeans["add"];
  */
 export const topicsPart =
   (addIn: AddReplayed): SweepPart =>
-  (sweep) => ({ after: (page) => (sweep.only === undefined ? upkeep(sweep, addIn(sweep), page) : Promise.resolve()) });
+  (sweep) => ({
+    after: (page) => (sweep.only === undefined ? upkeep(sweep, addIn(sweep), page) : Promise.resolve()),
+  });
 
-async function upkeep(sweep: CurrentSweep, add: ReplayMeans["add"], { reminders }: RegistryPage): Promise<void> {
+async function upkeep(
+  sweep: CurrentSweep,
+  add: ReplayMeans["add"],
+  { reminders }: RegistryPage,
+): Promise<void> {
   const note = reminders.find(({ queue }) => `~${queue}` === NOTE);
   if (!note) return;
   const { options, transport, failedParts } = sweep;
@@ -61,10 +67,19 @@ async function upkeep(sweep: CurrentSweep, add: ReplayMeans["add"], { reminders 
 }
 
 /** Removes the oldest messages of a topic, until they are within its bounds. @returns how many are left */
-async function trim(sweep: CurrentSweep, ref: TopicsRef, topic: string, retention: Retention): Promise<number> {
+async function trim(
+  sweep: CurrentSweep,
+  ref: TopicsRef,
+  topic: string,
+  retention: Retention,
+): Promise<number> {
   const { transport, prefix, now } = ref;
   const keys = { messages: messagesKey(topic, prefix) };
-  const bounds = { keepFor: String(retention.for), most: String(retention.bytes), maxBytes: String(TRIM_BYTES) };
+  const bounds = {
+    keepFor: String(retention.for),
+    most: String(retention.bytes),
+    maxBytes: String(TRIM_BYTES),
+  };
   const call = scriptCall(trimTopicScript, keys, { testNow: testNowOf({ now }), ...bounds });
   for (;;) {
     const { messages, more } = await run(transport, call, { signal: sweep.options.signal });

@@ -2,7 +2,6 @@
 import { okay, ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
 import { putSubscriptions } from "../../lua/put-subscriptions.gen.ts";
 import { readTopic } from "../../lua/read-topic.gen.ts";
-import { setReplay } from "../../lua/set-replay.gen.ts";
 import { trimTopic } from "../../lua/trim-topic.gen.ts";
 import type { Reply } from "../../kernel/transport.ts";
 
@@ -17,13 +16,6 @@ export const putSubscriptionsScript = {
     if (status !== "ok") return { status };
     return { status, version: reader.integer(), existed: reader.rest((item) => item.integer() === 1) };
   },
-} as const satisfies Binding;
-
-export const setReplayScript = {
-  script: setReplay,
-  keys: ["topics"],
-  args: ["pair", "was", "state"],
-  decode: (reply: Reply) => okay("setReplay", reply).text(),
 } as const satisfies Binding;
 
 export const readTopicScript = {

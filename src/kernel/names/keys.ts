@@ -24,8 +24,11 @@ export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 /** A part of a queue's own keys, in a script that renames them to those of place 0. */
 type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
 
-/** A key outside of any queue: the maps of partitions, alerts, subscriptions to topics, and messages of one topic. */
-type KeyOutside = "maps" | "alerts" | "topics" | "messages";
+/**
+ * A key outside of any queue: `maps`, those of partitions; `alerts`; `topics`, the subscriptions to topics; `messages` of
+ * one topic; or `records`, any hash of records.
+ */
+type KeyOutside = "maps" | "alerts" | "topics" | "messages" | "records";
 
 /** A part, or a key outside of any queue, such as `queues`, the registry of all queues. */
 export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | KeyOutside;

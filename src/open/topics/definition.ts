@@ -134,8 +134,19 @@ export function subscriptionsOf(
   return found;
 }
 
+/** The declared topics among those that a queue subscribes to. */
+export function topicsOf(
+  subscribes: Subscribes | readonly Subscribes[] | undefined,
+): readonly TopicDefinition<never>[] {
+  if (typeof subscribes !== "object") return [];
+  if ("name" in subscribes) return [subscribes];
+  return subscribes.flatMap((one) =>
+    typeof one === "object" && "name" in one ? one : topicsOf(one as Subscribes),
+  );
+}
+
 function subscriptionOf(given: Subscribes, path: string): DeclaredSubscription {
-  const [topic, options = {}] = isPair(given) ? given : [given as Subscribed];
+  const [topic, options = {}] = isPair(given) ? given : [given];
   onlyOptions(options, SUBSCRIBE_OPTIONS, `${path}.`);
   const { filter, since } = options;
   if (since !== undefined) sinceMs(since, Date.now(), `${path}.since`);

@@ -25,7 +25,11 @@ export interface Published {
   /** The queues that have a copy. `created` is false if a queue had it before. */
   readonly copies: readonly { readonly queue: string; readonly created: boolean }[];
   /** The queues that have none, and why. Publish the message with the same id again. */
-  readonly failed: readonly { readonly queue: string; readonly code: SluiceErrorCode; readonly message: string }[];
+  readonly failed: readonly {
+    readonly queue: string;
+    readonly code: SluiceErrorCode;
+    readonly message: string;
+  }[];
   /** Whether the subscriptions had changed, so that they were read again, and new queues got their copies then. */
   readonly reread: boolean;
 }
@@ -206,7 +210,8 @@ function publishedAs(id: string, outcomes: ReadonlyMap<string, Outcome>, reread:
   const copies: Published["copies"][number][] = [];
   const failed: Published["failed"][number][] = [];
   for (const [queue, outcome] of outcomes) {
-    if ("error" in outcome) failed.push({ queue, code: outcome.error.code, message: messageOf(outcome.error) });
+    if ("error" in outcome)
+      failed.push({ queue, code: outcome.error.code, message: messageOf(outcome.error) });
     else copies.push({ queue, created: outcome.created });
   }
   return { id, copies, failed, reread };

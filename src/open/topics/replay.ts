@@ -2,18 +2,18 @@
 import { invalidArgument } from "../../errors.ts";
 import { checkedEncryption, encrypted, type MaybeEncryption } from "../../features/encryption/index.ts";
 import {
+  beginReplay,
   continueReplay,
   fetchTopics,
   newReplay,
-  noteTopics,
   pairOf,
   type Replayed,
   type ReplayMeans,
-  setReplay,
   subscribersOf,
   timeOf,
   type TopicsRef,
 } from "../../features/topics/index.ts";
+import { matchesWords } from "../../kernel/names/word-pattern.ts";
 import { slicesOf } from "../../kernel/slices.ts";
 import { MAX_REQUEST_BYTES } from "../../kernel/options/limits.ts";
 import { deadlineOf, type Duration } from "../../kernel/options/duration.ts";
@@ -36,10 +36,18 @@ export interface ReplayOptions {
 export type EncryptionOf = (topic: string) => MaybeEncryption;
 
 /** Adds messages of replays to queues, as a publish does. */
-export function addingTo({ transport }: TopicsRef, open: Open, signal: AbortSignal | undefined): ReplayMeans["add"] {
+export function addingTo(
+  { transport }: TopicsRef,
+  open: Open,
+  signal: AbortSignal | undefined,
+): ReplayMeans["add"] {
   return async (name, topic, messages, topics) => {
     const own = topics.subscriptions.filter(({ queue }) => queue === name);
-    const [subscription] = subscribersOf({ subscriptions: own }, topic, messages[0]?.options.headers).values();
+    const [subscription] = subscribersOf(
+      { subscriptions: own },
+      topic,
+      messages[0]?.options.headers,
+    ).values();
     if (!subscription) return;
     const queue = queueOf(open, subscription, transport);
     const tasks = messages.map(({ id, payload, options }) => ({ ...options, id, payload }));
@@ -80,13 +88,13 @@ export async function replayTopic(
   const { name } = open(queue);
   const { topics } = await fetchTopics(ref, { signal });
   const since = sinceMs(options.since, timeOf(ref));
-  const own = topics.subscriptions.filter((one) => one.queue === name && subscribersOf({ subscriptions: [{ ...one, filter: [] }] }, topic, undefined).size > 0);
-  if (own.length === 0) throw invalidArgument("queue", `must be subscribed to ${topic}: ${name} is not`);
+  const isSubscribed = topics.subscriptions.some(
+    (one) => one.queue === name && matchesWords(one.topic, topic),
+  );
+  if (!isSubscribed) throw invalidArgument("queue", `must be subscribed to ${topic}: ${name} is not`);
   const pair = pairOf({ queue: name, topic });
   const state = newReplay(ref, since);
-  // First, so that a sweep finds the replay.
-  await ref.transport.send([noteTopics(ref)], { signal });
-  const found = await setReplay(ref, { pair, was: topics.replays.get(pair) ?? "", state }, { signal });
-  if (found !== state) return { messages: 0, more: true };
+  const was = topics.replays.get(pair) ?? "";
+  if (!(await beginReplay(ref, { pair, was, state }, { signal }))) return { messages: 0, more: true };
   return continueReplay(replayMeans(means, { signal, until }, encryptionOf), pair, state);
 }

@@ -1,7 +1,6 @@
 import { encrypted, checkedEncryption } from "../../features/encryption/index.ts";
 import {
   fetchTopics,
-  matchesTopic,
   type Message,
   passes,
   type Replayed,
@@ -12,6 +11,8 @@ import {
 import { checkAndEncode } from "../../kernel/enqueue/new-tasks.ts";
 import { fixedOptions, TASK_OPTIONS, uniqueness, whenReady } from "../../kernel/enqueue/task-options.ts";
 import { derivedTaskIds } from "../../kernel/names/derived-ids.ts";
+import { matchesWords } from "../../kernel/names/word-pattern.ts";
+import { all } from "../../kernel/maybe-promise.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
 import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import type { EnqueueOptions, RequestOptions } from "../../kernel/options/types.ts";
@@ -77,7 +78,10 @@ export class Topic<In = unknown> {
    * @throws {PublishError} if a queue lacks copies
    * @throws {SluiceError} as {@link publish}; `path` names the message, such as `messages[3].delay`
    */
-  async publishMany(messages: readonly NewMessage<In>[], options: RequestOptions = {}): Promise<readonly Published[]> {
+  async publishMany(
+    messages: readonly NewMessage<In>[],
+    options: RequestOptions = {},
+  ): Promise<readonly Published[]> {
     listOf(messages, "messages", MAX_BATCH);
     onlyOptions(options, REQUEST_OPTIONS);
     const at = (i: number) => `messages[${i}].`;
@@ -119,8 +123,8 @@ export class Topic<In = unknown> {
     at: (i: number) => string,
   ): Promise<Retaining> {
     const values = encrypted(plainValues(), this.name, checkedEncryption(this.#options.encryption));
-    const sealed = await Promise.all(
-      messages.map(({ id }, i) => values.seal({ kind: "payload", id }, texts[i] as string, `${at(i)}payload`)),
+    const sealed = await all(messages, ({ id }, i) =>
+      values.seal({ kind: "payload", id }, texts[i] as string, `${at(i)}payload`),
     );
     return {
       retention,
@@ -151,7 +155,7 @@ export class Topic<In = unknown> {
   async subscriptions(options: RequestOptions = {}): Promise<readonly Subscription[]> {
     onlyOptions(options, REQUEST_OPTIONS);
     const { topics } = await fetchTopics(this.#means.ref, { signal: options.signal });
-    return topics.subscriptions.filter(({ topic }) => matchesTopic(topic, this.name));
+    return topics.subscriptions.filter(({ topic }) => matchesWords(topic, this.name));
   }
 
   /**
@@ -160,12 +164,15 @@ export class Topic<In = unknown> {
    * @param queue that is to get the messages
    * @throws {SluiceError}
    */
-  subscribe(queue: QueueOrName<never, never>, options: SubscribeOptions & RequestOptions = {}): Promise<Subscribed> {
+  subscribe(
+    queue: QueueOrName<never, never>,
+    options: SubscribeOptions & RequestOptions = {},
+  ): Promise<Subscribed> {
     return subscribeQueue(this.#means, queue, this.name, options, () => this.#options.encryption);
   }
 
   /**
-   * Ends the subscription of a queue to this topic, whoever made it. Publishers know of it within a minute.
+   * Ends the subscription of a queue to this topic, also one that is declared. Publishers know of it within a minute.
    * @returns whether there was one; subscriptions by patterns stay
    * @throws {SluiceError}
    */

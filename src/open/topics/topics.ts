@@ -84,7 +84,8 @@ export class Topics {
   }
 }
 
-const encryptionOf = (topic: TopicOrName<never>) => (typeof topic === "string" ? undefined : topic.options.encryption);
+const encryptionOf = (topic: TopicOrName<never>) =>
+  typeof topic === "string" ? undefined : topic.options.encryption;
 
 /** Where the topics of a service are: where its queues are. */
 export function refOf(open: Open): TopicsRef {

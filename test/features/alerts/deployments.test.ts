@@ -91,7 +91,7 @@ test("the response to a sweep does not wait for receivers if the platform has wa
   const response = await deployment({ alerts: hanging }).fetch(request, (work) => after.push(work));
   expect(response.status).toBe(200);
   expect(after).toHaveLength(1);
-  await vi.waitFor(() => expect(requests.flat()).toContain("putAlerts"));
+  await vi.waitFor(() => expect(requests.flat()).toContain("putRecords"));
   release();
   await Promise.all(after);
 });

@@ -16,7 +16,7 @@ function crashing(nth: number, when: "after" | "before"): Transport {
   let puts = 0;
   return {
     async send(commands, options) {
-      const isPut = commands.some((one) => "script" in one && one.script.name === "putAlerts");
+      const isPut = commands.some((one) => "script" in one && one.script.name === "putRecords");
       const crashes = isPut && ++puts === nth;
       if (crashes && when === "before") throw new Error("crashed");
       const outcomes = await rig.transport.send(commands, options);

@@ -1,5 +1,5 @@
--- put-alerts: replaces records of alerts. A record that is not as its caller has read it stays. (I3)
-local alerts = KEYS[1] -- hash  queue -> its alerts; ~pass:<rules> -> the last pass of these rules
+-- put-records: replaces records of a hash. A record that is not as its caller has read it stays. (I3)
+local records = KEYS[1] -- hash  name -> record
 local changes = ARGV -- then for each, at most 500: field, was (empty: none), record (empty: none)
 -- Returns {'ok', then for each: 1 if the record is now the given one, 0 if another caller has changed it}
 
@@ -8,7 +8,7 @@ for i = 1, #changes, 3 do
   append(fields, changes[i])
 end
 local reply, written, removed = { 'ok' }, {}, {}
-for i, found in ipairs(redis.call('HMGET', alerts, unpack(fields))) do
+for i, found in ipairs(redis.call('HMGET', records, unpack(fields))) do
   local current, was, record = found or '', changes[3 * i - 1], changes[3 * i]
   reply[i + 1] = (current == was or current == record) and 1 or 0
   if current == was and current ~= record then
@@ -20,6 +20,6 @@ for i, found in ipairs(redis.call('HMGET', alerts, unpack(fields))) do
   end
 end
 -- What frees memory goes first.
-write('HDEL', alerts, removed)
-local failed = #written > 0 and store_fields(alerts, written)
+write('HDEL', records, removed)
+local failed = #written > 0 and store_fields(records, written)
 return failed or reply

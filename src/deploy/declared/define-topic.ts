@@ -6,26 +6,38 @@ import type { Transport } from "../../kernel/transport.ts";
 import type { Waker } from "../../features/waking/index.ts";
 import { pick } from "../../pick.ts";
 import { prefixVariable } from "../../redis-variables.ts";
-import type { QueueDefinition, QueueOrName } from "../definition.ts";
-import { opening } from "../opening.ts";
-import { checkTopicOptions, type SubscribeOptions, type TopicDefinition, type TopicOptions } from "./definition.ts";
-import type { Published } from "./publish.ts";
-import type { ReplayOptions } from "./replay.ts";
-import { type NewMessage, type Preview, type PublishOptions, Topic } from "./topic.ts";
-import { refOf } from "./topics.ts";
+import type { Encryption } from "../../features/encryption/index.ts";
+import type { QueueDefinition, QueueOrName } from "../../open/definition.ts";
+import { opening } from "../../open/opening.ts";
+import type { OrMade } from "./declaration.ts";
+import {
+  checkTopicOptions,
+  type SubscribeOptions,
+  type TopicDefinition,
+  type TopicOptions,
+} from "../../open/topics/definition.ts";
+import type { Published } from "../../open/topics/publish.ts";
+import type { ReplayOptions } from "../../open/topics/replay.ts";
+import { type NewMessage, type Preview, type PublishOptions, Topic } from "../../open/topics/topic.ts";
+import { refOf } from "../../open/topics/topics.ts";
 
 /** What `defineTopic` takes. */
-export interface TopicDeclaration<In = unknown> extends TopicOptions<In> {
+export interface TopicDeclaration<In = unknown> extends Omit<TopicOptions<In>, "encryption"> {
+  /**
+   * Encrypts what is kept by `retain`: `encryption()` of `sluice-queue/encryption`, or a function that makes it at the
+   * first use. The copies in queues are encrypted as these queues say. @default it is kept as it is
+   */
+  readonly encryption?: OrMade<Encryption> | undefined;
   /**
    * How the topic's own methods reach Redis, or a function that makes the transport at the first call. A deployment does
    * not need it: there, use `topic(orders)` of the tools.
    * @default they throw
    */
-  readonly transport?: Transport | (() => Transport) | undefined;
+  readonly transport?: OrMade<Transport> | undefined;
   /** First part of every key for these methods. @default that of the transport, else `SLUICE_PREFIX`, or "sluice" */
   readonly prefix?: string | undefined;
   /** Wakes the consumers of the queues for these methods. @default cron starts consumers */
-  readonly wake?: Waker | (() => Waker) | undefined;
+  readonly wake?: OrMade<Waker> | undefined;
   /**
    * The declared queues that subscribe, for these methods: their copies then have all of their options, such as
    * encryption. @default each has the defaults that its subscription names
@@ -41,7 +53,10 @@ export interface TopicDeclaration<In = unknown> extends TopicOptions<In> {
  * export const orders = defineTopic("orders", { schema: z.object({ order: z.number() }) });
  * export const billing = defineQueue("billing", { subscribes: orders });
  */
-export function defineTopic<In = unknown>(name: string, declaration: TopicDeclaration<In> = {}): DefinedTopic<In> {
+export function defineTopic<In = unknown>(
+  name: string,
+  declaration: TopicDeclaration<In> = {},
+): DefinedTopic<In> {
   return new DefinedTopic(name, declaration);
 }
 
@@ -52,16 +67,27 @@ const made = <T extends object | undefined>(value: T | (() => T)): T =>
 export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
   declare readonly types?: { readonly in: In } | undefined;
   readonly name: string;
-  readonly options: TopicOptions<In>;
+  #options: TopicOptions<In> | undefined;
   readonly #declaration: TopicDeclaration<In>;
   #topic: Topic<In> | undefined;
 
   /** @throws {SluiceError} `invalid_argument` */
   constructor(name: string, declaration: TopicDeclaration<In>) {
     this.name = topicName(name);
-    checkedAt(`${this.name}.`, () => checkTopicOptions(declaration, ["transport", "prefix", "wake", "queues"]));
-    this.options = pick(declaration, ["schema", "retain", "encryption"]);
+    checkedAt(`${this.name}.`, () => {
+      const { encryption: _, ...others } = declaration;
+      checkTopicOptions(others, ["transport", "prefix", "wake", "queues"]);
+    });
     this.#declaration = declaration;
+  }
+
+  /** What the declaration says of its messages. */
+  get options(): TopicOptions<In> {
+    const { encryption } = this.#declaration;
+    return (this.#options ??= {
+      ...pick(this.#declaration, ["schema", "retain"]),
+      encryption: made(encryption),
+    });
   }
 
   /** Publishes outside of a deployment, as `Topic.publish`. @throws {SluiceError} `invalid_argument` without `transport` */
@@ -70,7 +96,10 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
   }
 
   /** As `Topic.publishMany`. @throws {SluiceError} as {@link publish} */
-  async publishMany(messages: readonly NewMessage<In>[], options?: RequestOptions): Promise<readonly Published[]> {
+  async publishMany(
+    messages: readonly NewMessage<In>[],
+    options?: RequestOptions,
+  ): Promise<readonly Published[]> {
     return this.#own().publishMany(messages, options);
   }
 
@@ -85,7 +114,10 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
   }
 
   /** As `Topic.subscribe`. @throws {SluiceError} as {@link publish} */
-  async subscribe(queue: QueueOrName<never, never>, options?: SubscribeOptions & RequestOptions): ReturnType<Topic["subscribe"]> {
+  async subscribe(
+    queue: QueueOrName<never, never>,
+    options?: SubscribeOptions & RequestOptions,
+  ): ReturnType<Topic["subscribe"]> {
     return this.#own().subscribe(queue, options);
   }
 
@@ -95,7 +127,10 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
   }
 
   /** As `Topic.replay`. @throws {SluiceError} as {@link publish} */
-  async replay(queue: QueueOrName<never, never>, options: ReplayOptions & RequestOptions): ReturnType<Topic["replay"]> {
+  async replay(
+    queue: QueueOrName<never, never>,
+    options: ReplayOptions & RequestOptions,
+  ): ReturnType<Topic["replay"]> {
     return this.#own().replay(queue, options);
   }
 
@@ -113,9 +148,11 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
       );
     }
     const transport = made(given);
-    const { prefix = transport.prefix ?? prefixVariable({ SLUICE_PREFIX: processVariable("SLUICE_PREFIX") }) } =
-      this.#declaration;
-    const definitionOf = (name: string) => queues.find((queue) => queue.name === name) as QueueDefinition | undefined;
+    const {
+      prefix = transport.prefix ?? prefixVariable({ SLUICE_PREFIX: processVariable("SLUICE_PREFIX") }),
+    } = this.#declaration;
+    const definitionOf = (name: string) =>
+      queues.find((queue) => queue.name === name) as QueueDefinition | undefined;
     const open = opening({ transport, prefix, wake: made(wake), definitionOf });
     return new Topic(this, { open, ref: refOf(open) });
   }

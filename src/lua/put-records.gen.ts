@@ -7,8 +7,8 @@ import { $AO } from "./parts/write.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
 
-export const putAlerts: Script = {
-  name: "putAlerts",
+export const putRecords: Script = {
+  name: "putRecords",
   get source() {
     return `local a=KEYS[1]
 local b=ARGV

@@ -1,0 +1,15 @@
+/** Deliveries to URLs. */
+export { DeliveryError, type DeliveryFault } from "./failure.ts";
+export { checkedTarget } from "./policy.ts";
+export { sendTo } from "./send.ts";
+export type {
+  Delivered,
+  DeliveryOutcome,
+  Endpoint,
+  EndpointSource,
+  OutgoingRequest,
+  PushContext,
+  PushTask,
+  PushTools,
+  UrlPolicy,
+} from "./types.ts";

@@ -1,0 +1,81 @@
+import { toBase64 } from "../base64.ts";
+import type { Task } from "../drain/types.ts";
+import { bytesOf } from "./body.ts";
+import { Failure } from "./failure.ts";
+import { listedHeaders } from "./failed-delivery.ts";
+import { type Callback, type Message, messageId } from "./message.ts";
+import { publish } from "./publish.ts";
+import type { Session } from "./session.ts";
+
+/** What callbacks tell of an attempt. */
+export interface Attempted {
+  readonly task: Pick<Task, "id" | "enqueuedAt">;
+  /** The queue of the message. */
+  readonly queue: string;
+  readonly message: Message;
+  readonly retried: number;
+  /** The status of the response; 0 if there was none. */
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body of the response, or why there was none. */
+  readonly body: string;
+}
+
+/** Longest body of the message itself that callbacks carry, in characters. */
+const MOST_SOURCE = 262_144;
+
+/**
+ * Publishes the callback of an attempt. A repeat of it adds nothing.
+ * @param isFailure whether it is the failure callback, which says that there is no further attempt
+ */
+export async function callBack(
+  session: Session,
+  callback: Callback | undefined,
+  attempted: Attempted,
+  isFailure: boolean,
+): Promise<void> {
+  if (!callback) return;
+  const { task, message, retried } = attempted;
+  const headers = {
+    "upstash-retries": String(message.retries),
+    ...callback.headers,
+    "content-type": "application/json",
+  };
+  const id = `${task.id}.${isFailure ? "failure" : `callback${retried}`}`;
+  const body = JSON.stringify(callbackBody(attempted, isFailure));
+  try {
+    await publish(session, [{ destination: callback.url, headers, body, id }]);
+  } catch (error) {
+    // Its URL, which was allowed, no longer is. The message has its outcome anyway.
+    if (!(error instanceof Failure)) throw error;
+  }
+}
+
+/** The body of a callback, as QStash writes it. */
+function callbackBody(
+  { task, queue, message, retried, status, headers, body }: Attempted,
+  isFailure: boolean,
+) {
+  const source =
+    message.body !== undefined && message.body.length > MOST_SOURCE ? undefined : bytesOf(message);
+  const sourceMessageId = messageId({ queue, id: task.id });
+  return {
+    status,
+    header: listedHeaders(headers),
+    body: toBase64(new TextEncoder().encode(body)),
+    retried,
+    maxRetries: message.retries,
+    sourceMessageId,
+    topicName: message.topicName,
+    endpointName: message.endpointName,
+    url: message.url,
+    method: message.method ?? "POST",
+    sourceHeader: listedHeaders(new Headers(message.headers)),
+    sourceBody: source && toBase64(source),
+    notBefore: String(message.notBefore ?? task.enqueuedAt),
+    createdAt: String(task.enqueuedAt),
+    scheduleId: message.scheduleId,
+    callerIP: message.callerIp,
+    ...(isFailure && { dlqId: sourceMessageId }),
+  };
+}

@@ -1,0 +1,39 @@
+import { byteLength } from "../kernel/record/byte-length.ts";
+import { MAX_ERROR_BYTES } from "../kernel/options/limits.ts";
+
+/** A delivery that has failed: the error of its task, as `get` and dead letters have it. */
+export interface FailedDelivery {
+  /** `NonRetryableError` makes the task a dead letter at once. */
+  readonly name: "FailedDelivery" | "NonRetryableError";
+  readonly message: string;
+  /** Of the response; absent if there was none. */
+  readonly responseStatus?: number;
+  readonly responseHeader?: Readonly<Record<string, readonly string[]>>;
+  /** The start of its body. */
+  readonly responseBody?: string;
+}
+
+/** The error as it can be stored: with as much of the response as has room. */
+export function storable(failed: FailedDelivery): FailedDelivery {
+  let { responseBody = "", ...rest } = failed;
+  if (sizeOf(rest) > MAX_ERROR_BYTES / 2) rest = { ...rest, responseHeader: {} };
+  const sized = () => ({ ...rest, ...(responseBody !== "" && { responseBody }) });
+  while (responseBody !== "" && sizeOf(sized()) > MAX_ERROR_BYTES)
+    responseBody = responseBody.slice(0, responseBody.length >> 1);
+  return sized();
+}
+
+const sizeOf = (value: object) => byteLength(JSON.stringify(value));
+
+/** The failed delivery that is the error of a task; undefined if it is another error. */
+export function failedDeliveryOf(error: unknown): FailedDelivery | undefined {
+  const { message } = Object(error) as { readonly message?: unknown };
+  return typeof message === "string" ? (error as FailedDelivery) : undefined;
+}
+
+/** Headers as QStash shows them. */
+export function listedHeaders(headers: Headers): Record<string, string[]> {
+  const all: Record<string, string[]> = {};
+  for (const [name, value] of headers) (all[name] ??= []).push(value);
+  return all;
+}

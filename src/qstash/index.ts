@@ -1,0 +1,41 @@
+/** The entry of QStash's API as a dialect: a deployment answers requests as QStash does. */
+import type { DeploymentPart } from "../deploy/deployment-part.ts";
+import type { Open } from "../open/opening.ts";
+import { messages, ordered } from "./message.ts";
+import { type QStashGiven, settingsOf } from "./options.ts";
+import { sessionOf } from "./session.ts";
+
+export type { QStashGiven, QStashOptions } from "./options.ts";
+
+/** What opens the queues of the deployment, among the tools of its consumers. */
+const OPEN = Symbol("qstash.open");
+
+/** Most deliveries of an invocation or a process at once, for each of the two queues. */
+const CONCURRENCY = 20;
+
+/**
+ * Answers requests below `/v2` as QStash does, and delivers their messages.
+ * @param given its options, or a function of the environment that returns them
+ * @throws {SluiceError} `invalid_argument`; the message contains no secret
+ * @example
+ * export default sluice({ order, qstash: qstash((env) => ({ token: env.QSTASH_TOKEN, signingKeys: [env.CURRENT, env.NEXT], allow: ["api.example.com"] })) });
+ */
+export function qstash<Env extends object = object>(given: QStashGiven<Env>): DeploymentPart {
+  const settings = settingsOf(given);
+  const consumerOf = (queue: typeof messages) =>
+    queue.consumer<Env>(
+      async (task, env, tools) => {
+        const { deliver } = await import("./deliver.ts");
+        const session = sessionOf(settings(env), (tools as unknown as { readonly [OPEN]: Open })[OPEN]);
+        return deliver(task, queue.name, session);
+      },
+      { concurrency: CONCURRENCY, requestsPerTask: 2 },
+    );
+  return {
+    paths: ["/v2/*", "/llm/*"],
+    isApart: true,
+    routes: async () => (await import("./routes/router.ts")).routesFor(settings),
+    consumers: [consumerOf(messages), consumerOf(ordered)],
+    tools: (open) => ({ [OPEN]: open }),
+  };
+}

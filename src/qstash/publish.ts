@@ -1,0 +1,153 @@
+import { toBase64 } from "../base64.ts";
+import { MAX_BATCH } from "../kernel/options/limits.ts";
+import type { NewTask } from "../kernel/options/types.ts";
+import { slicesOf } from "../kernel/slices.ts";
+import { badRequest, missing, notFound } from "./failure.ts";
+import { applyFlowControl } from "./flow-control.ts";
+import { type Draft, type LowerHeaders, readHeaders } from "./headers.ts";
+import { type Message, messageId, messages, ordered } from "./message.ts";
+import { noteQueue } from "./queues.ts";
+import type { Session } from "./session.ts";
+import { checkTarget } from "./target.ts";
+import type { UrlGroup } from "./url-group.ts";
+
+/** A request to publish. */
+export interface PublishRequest {
+  /** A URL, or the name of a URL group. */
+  readonly destination: string;
+  /** The queue of QStash. @default none */
+  readonly queue?: string | undefined;
+  readonly headers: LowerHeaders;
+  readonly body?: string | undefined;
+  readonly isBase64?: true | undefined;
+  readonly callerIp?: string | undefined;
+  readonly scheduleId?: string | undefined;
+  /** The id of its task, so that a repeat adds nothing; of a URL group it is followed by a number. @default a new one */
+  readonly id?: string | undefined;
+}
+
+/** What became of a message. */
+export interface Published {
+  readonly messageId: string;
+  readonly url?: string;
+  readonly deduplicated?: true;
+}
+
+interface Planned {
+  readonly queue: string;
+  readonly task: NewTask<Message>;
+}
+
+/**
+ * Publishes: one request to Redis for all that goes to URLs, and one for all that goes to queues.
+ * @returns for each request a result, or if it went to a URL group an array of them
+ * @throws {Failure} 400, 404; nothing was published
+ */
+export async function publish(
+  session: Session,
+  requests: readonly PublishRequest[],
+): Promise<(Published | Published[])[]> {
+  const plans = await Promise.all(requests.map((request) => planned(session, request)));
+  const all = plans.flatMap(({ tasks }) => tasks);
+  for (const { task } of all) await applyFlowControl(session, task.payload.flowControl);
+  for (const queue of new Set(requests.flatMap((request) => request.queue ?? [])))
+    await noteQueue(session, queue);
+  const published = new Map<Planned, Published>();
+  for (const queue of [messages, ordered]) {
+    const own = all.filter((one) => one.queue === queue.name);
+    for (const slice of slicesOf(own, MAX_BATCH)) {
+      const tasks = slice.map(({ task }) => task);
+      const added = await session.open(queue).queue().enqueueMany(tasks);
+      for (const [i, { id, created }] of added.entries()) {
+        const { url } = (tasks[i] as NewTask<Message>).payload;
+        const reply = { messageId: messageId({ queue: queue.name, id }), url };
+        published.set(slice[i] as Planned, created ? reply : { ...reply, deduplicated: true });
+      }
+    }
+  }
+  return plans.map(({ tasks, isGroup }) => {
+    const replies = tasks.map((task) => published.get(task) as Published);
+    return isGroup ? replies : (replies[0] as Published);
+  });
+}
+
+async function planned(session: Session, request: PublishRequest) {
+  const { destination, queue, id } = request;
+  const draft = readHeaders(request.headers);
+  const { callback, failureCallback, flowControl } = draft.message;
+  for (const target of [callback, failureCallback]) if (target) checkTarget(target.url, session.settings);
+  if (queue !== undefined && flowControl)
+    throw badRequest("a message of a queue has no flow control: the limit of a queue is its parallelism");
+  const targets = await targetsOf(session, destination);
+  const tasks = targets.map(async (target, i): Promise<Planned> => {
+    const { url, ...ofGroup } = target;
+    checkTarget(url, session.settings);
+    const { body, isBase64, callerIp, scheduleId } = request;
+    const message = {
+      url,
+      ...draft.message,
+      body,
+      isBase64,
+      ...ofGroup,
+      queueName: queue,
+      callerIp,
+      scheduleId,
+    };
+    const key = await dedupKey(request, draft, target.topicName === undefined ? undefined : target);
+    return {
+      queue: queue === undefined ? messages.name : ordered.name,
+      task: {
+        ...draft.options,
+        payload: JSON.parse(JSON.stringify(message)) as Message,
+        group: queue ?? flowControl?.key,
+        id: id === undefined ? undefined : ofGroup.topicName === undefined ? id : `${id}.${i}`,
+        ...(key !== undefined && { dedup: { key, window: DEDUPLICATED_FOR } }),
+      },
+    };
+  });
+  return { tasks: await Promise.all(tasks), isGroup: targets[0]?.topicName !== undefined };
+}
+
+/** For how long QStash knows the id of a deduplication. */
+const DEDUPLICATED_FOR = "90d";
+
+type Target = Pick<Message, "url" | "topicName" | "endpointName">;
+
+/** Where a message goes: one URL, or those of a URL group. */
+async function targetsOf(session: Session, destination: string): Promise<Target[]> {
+  // Proxies may have made one slash of two.
+  const [, scheme, rest] = /^(https?):\/{1,2}(.+)$/i.exec(destination) ?? [];
+  if (scheme !== undefined) return [{ url: `${scheme.toLowerCase()}://${rest}` }];
+  if (destination.startsWith("api/"))
+    throw missing(
+      `the destination ${destination}`,
+      "publish to the URL of the provider, with its key in Upstash-Forward-Authorization",
+    );
+  if (!/^[A-Za-z0-9._-]+$/.test(destination))
+    throw badRequest(
+      `invalid destination: ${destination}; it must be a URL that begins with http:// or https://, or a URL group`,
+    );
+  const group = await session.records<UrlGroup>("url-groups").get(destination);
+  if (!group) throw notFound(`URL group ${destination}`);
+  if (group.endpoints.length === 0) throw badRequest(`URL group ${destination} has no endpoints`);
+  return group.endpoints.map(({ url, name }) => ({ url, topicName: destination, endpointName: name }));
+}
+
+/** The key that makes a message unique; undefined if nothing does. */
+async function dedupKey(
+  { destination, headers, body = "" }: PublishRequest,
+  { deduplication }: Draft,
+  ofGroup: Target | undefined,
+): Promise<string | undefined> {
+  if (deduplication === undefined) return undefined;
+  const sent = Object.entries(headers).filter(([name]) =>
+    /^(?:content-type$|upstash-(?!telemetry-))/.test(name),
+  );
+  const what =
+    deduplication === true
+      ? [destination, sent.toSorted(([one], [other]) => (one < other ? -1 : 1)), body]
+      : [deduplication];
+  const text = JSON.stringify([...what, ...(ofGroup ? [ofGroup.topicName, ofGroup.url] : [])]);
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return `d${toBase64(new Uint8Array(digest)).replaceAll("=", "")}`;
+}
