@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Queue, SluiceError } from "../../../src/index.ts";
-import { defineTopic, PublishError, Topics } from "../../../src/http/topics/index.ts";
+import { Queue } from "../../../src/index.ts";
+import { Topics } from "../../../src/http/topics/index.ts";
 import type { Command, Transport } from "../../../src/kernel/transport.ts";
 import { useRig } from "../../support/rig.ts";
 
