@@ -72,9 +72,9 @@ function eventsOf(task: ListedTask): LogEvent[] {
     else if (to === "rejected")
       events.push({ time, state: task.reason === "cancelled" ? "CANCELED" : "FAILED" });
   }
-  const last = events.length - 1;
-  if (state === "delayed" && events[last]?.state === "RETRY")
-    events[last] = { ...(events[last] as LogEvent), nextDeliveryTime: dueAt };
+  const last = events.pop() as LogEvent;
+  const waits = state === "delayed" && last.state === "RETRY";
+  events.push(waits ? { ...last, nextDeliveryTime: dueAt } : last);
   return withResponse(events, error);
 }
 

@@ -69,7 +69,8 @@ function checkNoSettings(c: RequestContext): void {
 
 async function find({ open }: Session, text: string): Promise<DeadMessage | undefined> {
   const place = placeIfAny(text);
-  const task = place && (await open(place.queue).queue().get(place.id, { payload: true }));
+  if (!place) return undefined;
+  const task = await open(place.queue).queue().get(place.id, { payload: true });
   if (task?.state !== "rejected" || task.reason === "cancelled") return undefined;
   return deadMessage(place.queue, task);
 }
