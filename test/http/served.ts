@@ -6,6 +6,8 @@ import { docs } from "../../src/http/docs/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { flows } from "../../src/http/flows/index.ts";
 import { flowRoutes } from "../../src/http/routes/flows.ts";
+import { topicRoutes } from "../../src/http/routes/topics.ts";
+import { topics } from "../../src/http/topics/index.ts";
 import { createApp, type AppOptions } from "../../src/http/index.ts";
 import type { TokenEntry } from "../../src/http/auth/tokens.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
@@ -99,6 +101,7 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs?: reado
       flows: { ...flows, routes: flowRoutes },
       order,
       debounce,
+      parts: [{ ...topics, routes: topicRoutes }],
       ...options,
       ...more,
     });

@@ -14,6 +14,7 @@ import * as scheduleReplies from "../../src/http/response-schemas/schedules.ts";
 import * as searchReplies from "../../src/http/response-schemas/search.ts";
 import * as taskOperationReplies from "../../src/http/response-schemas/task-operation.ts";
 import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
+import * as topicReplies from "../../src/http/response-schemas/topics.ts";
 import * as workerReplies from "../../src/http/response-schemas/workers.ts";
 import * as declaration from "../../src/http/request-schemas/declaration.ts";
 import * as flows from "../../src/http/request-schemas/flows.ts";
@@ -23,6 +24,7 @@ import * as queues from "../../src/http/request-schemas/queues.ts";
 import * as schedules from "../../src/http/request-schemas/schedules.ts";
 import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";
 import * as tasks from "../../src/http/request-schemas/tasks.ts";
+import * as topics from "../../src/http/request-schemas/topics.ts";
 import * as durations from "../../src/http/request-schemas/durations.ts";
 import { name, queueName, taskId } from "../../src/http/request-schemas/values.ts";
 import * as workers from "../../src/http/request-schemas/workers.ts";
@@ -46,6 +48,10 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   FlowItem: flows.flowItem,
   FlowTask: flows.flowTask,
   InnerFlow: flows.innerFlow,
+  NewMessages: topics.newMessages,
+  PreviewPublish: topics.preview,
+  Subscription: topics.subscription,
+  ReplayTopic: topics.replay,
   QueueChanges: queues.queueChanges,
   Pause: queues.pause,
   GroupChanges: queues.groupChanges,
@@ -61,6 +67,8 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Wait: durations.wait,
   Budget: durations.budget,
   QueueName: queueName,
+  TopicName: topics.topicName,
+  TopicPattern: topics.topicPattern,
   TaskId: taskId,
   Name: name,
   Worker: workers.worker,
@@ -86,6 +94,14 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   FlowRedriven: flowReplies.redriven,
   Before: flowReplies.before,
   AddedBefore: flowReplies.addedBefore,
+  Published: topicReplies.publishedOne,
+  PublishedMany: topicReplies.publishedMany,
+  Preview: topicReplies.preview,
+  Topics: topicReplies.topics,
+  Topic: topicReplies.topic,
+  Subscribed: topicReplies.subscribed,
+  Unsubscribed: topicReplies.unsubscribed,
+  TopicReplayed: topicReplies.replay,
   Queues: queueReplies.queues,
   Queue: queueReplies.queue,
   Load: metricsReplies.load,
@@ -133,6 +149,8 @@ export const meanings: Readonly<Record<string, string>> = {
   Wait: "As Duration, at most 1 minute.",
   Budget: "As Duration, from 1 ms to 1 minute.",
   QueueName: "The name of a queue.",
+  TopicName: "The name of a topic: words with dots between.",
+  TopicPattern: "The name of a topic, or a pattern of names: `*` is one word, `#` any number of words.",
   TaskId: "Visible ASCII characters, the first one a letter or digit.",
   Name: "The name of a group, a worker, a schedule or a key. It has the form of an id.",
 };
@@ -168,6 +186,22 @@ export const parameters: Record<string, Parameter> = {
     description: "Id of the flow, percent-encoded.",
     schema: { type: "string" },
     example: "nightly@imports",
+  },
+  topic: {
+    name: "topic",
+    in: "path",
+    required: true,
+    description: "Name of the topic.",
+    schema: ref("schemas", "TopicName"),
+    example: "orders",
+  },
+  pattern: {
+    name: "pattern",
+    in: "path",
+    required: true,
+    description: "Name of the topic, or a pattern of topics, percent-encoded.",
+    schema: ref("schemas", "TopicPattern"),
+    example: "orders.*",
   },
   group: {
     name: "group",

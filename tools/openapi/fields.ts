@@ -13,6 +13,7 @@ import * as sweeps from "../../src/http/request-schemas/sweep.ts";
 import * as search from "../../src/http/request-schemas/search.ts";
 import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";
 import * as tasks from "../../src/http/request-schemas/tasks.ts";
+import * as topics from "../../src/http/request-schemas/topics.ts";
 import * as watch from "../../src/http/request-schemas/watch.ts";
 import * as workers from "../../src/http/request-schemas/workers.ts";
 
@@ -276,6 +277,11 @@ const declaration: FieldTexts = {
   ],
 };
 
+const since = {
+  since: "What to replay: of this time until now. Not with `sinceAt`.",
+  sinceAt: "What to replay: from this instant on, epoch ms.",
+};
+
 /** The query of a list. */
 const page = (size: string): FieldTexts => ({
   cursor: "Where to continue: the `cursor` of the previous page.",
@@ -363,6 +369,24 @@ const texts = new Map<GenericSchema, FieldTexts>([
   ],
   [flows.flowTask, flowItem],
   [flows.innerFlow, flowItem],
+  [topics.preview, { headers: "Those of the message. Default: none." }],
+  [
+    topics.subscription,
+    {
+      filter: [
+        "Which messages the queue gets: those that meet the condition, or all conditions of the list. Default: all messages.",
+        {
+          header: "The name of a header of the message.",
+          in: "The header must be one of these texts.",
+          notIn: "The header must be absent, or none of these texts.",
+          exists: "Whether the header must be there, or absent.",
+        },
+      ],
+      since: "What a new subscription also gets of what the topic has kept: of this time until now.",
+      sinceAt: "The same, from this instant on, epoch ms.",
+    },
+  ],
+  [topics.replay, { ...since, budget: budget("call") }],
   [queues.queueChanges, queueChanges],
   [queues.pause, { for: pauseFor }],
   [

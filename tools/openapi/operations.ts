@@ -12,6 +12,7 @@ import { schedules } from "./schedules.ts";
 import { taskOperation } from "./task-operation.ts";
 import { sweep } from "./sweep.ts";
 import { tasks } from "./tasks.ts";
+import { topics } from "./topics.ts";
 import { watch } from "./watch.ts";
 import { workers } from "./workers.ts";
 
@@ -21,6 +22,7 @@ export const operations: readonly OperationText[] = [
   ...watch,
   ...taskOperation,
   ...flows,
+  ...topics,
   ...queues,
   ...partitions,
   ...overview,
