@@ -1,6 +1,6 @@
 /** Deliveries to URLs. */
 export { DeliveryError, type DeliveryFault } from "./failure.ts";
-export { checkedTarget } from "./policy.ts";
+export { checkedTarget, checkPolicy } from "./policy.ts";
 export { sendTo } from "./send.ts";
 export type {
   Delivered,

@@ -25,13 +25,15 @@ export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
 
 /**
- * A part, or a key outside of any queue: `queues`, the registry of all queues; `maps`, those of partitions;
- * `alerts`; or `records`, any hash of records.
+ * A part, or a key outside of any queue: `queues`, the registry of all queues; `maps`, those of partitions; `alerts`;
+ * `endpoints`; or `records`, any hash of records.
  */
-export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | "maps" | "alerts" | "records";
+export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | OutsideKeyName;
+
+type OutsideKeyName = "maps" | "alerts" | "endpoints" | "records";
 
 /** The full keys of one shard, by part, and that of the registry. */
-export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | "maps" | "alerts" | "records">, string>>;
+export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | OutsideKeyName>, string>>;
 
 /** Each name with its part of the key, such as `fair-by-group`. */
 const names = allParts.map(
@@ -62,6 +64,14 @@ export function unusedKey(prefix: string = DEFAULT_PREFIX): string {
  */
 export function alertsKey(prefix: string = DEFAULT_PREFIX): string {
   return `${keyPrefix(prefix)}:alerts`;
+}
+
+/**
+ * The key of the endpoints.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function endpointsKey(prefix: string = DEFAULT_PREFIX): string {
+  return `${keyPrefix(prefix)}:endpoints`;
 }
 
 /**

@@ -1,5 +1,12 @@
 /** Calls of the scripts of partitions. */
-import { alertsKey, mapsKey, plainKeys, queueKeys, registryKey } from "../../../src/kernel/names/keys.ts";
+import {
+  alertsKey,
+  endpointsKey,
+  mapsKey,
+  plainKeys,
+  queueKeys,
+  registryKey,
+} from "../../../src/kernel/names/keys.ts";
 import { callOf, type Binding } from "../../../src/kernel/scripts/binding.ts";
 import * as partitions from "../../../src/features/partitions/partition-scripts.ts";
 import * as turns from "../../../src/features/partitions/turn-scripts.ts";
@@ -25,7 +32,7 @@ const ofPartitions =
     };
     const call = callOf<Binding>(
       binding,
-      { ...keys, alerts: alertsKey(), records: alertsKey() },
+      { ...keys, alerts: alertsKey(), endpoints: endpointsKey(), records: alertsKey() },
       args,
       items,
     );
