@@ -52,10 +52,6 @@ export function checkedOptions<Env extends object>(
     hooks,
     /** By the names of their queues. */
     consumers: checkedConsumers(consumers, added, { budget, requests, hooks }),
-    declared: new Declarations(
-      consumers,
-      [...queues, ...added.map(({ queue }) => queue), ...parts.parts.flatMap((part) => part.queues ?? [])],
-      parts,
-    ),
+    declared: new Declarations(consumers, queues, parts),
   };
 }

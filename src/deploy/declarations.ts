@@ -39,7 +39,7 @@ export class Declarations {
    */
   constructor(consumers: object, queues: readonly DeclaredQueue[], parts: PartsOfQueues) {
     const byName = new Map<string, DeclaredQueue>();
-    for (const { queue, path } of declared(consumers, queues)) {
+    for (const { queue, path } of [...declared(consumers, queues), ...ofParts(parts)]) {
       if ((byName.get(queue.name) ?? queue) !== queue) {
         throw invalidArgument(path, `must not declare ${queue.name} a second time`);
       }
@@ -116,6 +116,13 @@ export class Declarations {
     }
   }
 }
+
+/** The queues of features, each with its path. */
+const ofParts = ({ parts }: PartsOfQueues) =>
+  parts.flatMap((part) => {
+    const consumed = part.consumers?.map(({ queue }) => queue) ?? [];
+    return [...consumed, ...(part.queues ?? [])].map((queue) => ({ queue, path: queue.name }));
+  });
 
 /**
  * The declared queues, each with its path.

@@ -7,7 +7,7 @@ import { type Callback, type Message, messageId } from "./message.ts";
 import { publish } from "./publish.ts";
 import type { Session } from "./session.ts";
 
-/** What callbacks tell of an attempt. */
+/** What callbacks report of an attempt. */
 export interface Attempted {
   readonly task: Pick<Task, "id" | "enqueuedAt">;
   /** The queue of the message. */

@@ -14,6 +14,13 @@ const KNOWN_FOR = 60_000;
 
 const set = new InstanceMemory<{ readonly limits: string; readonly until: number }>();
 
+function memoryOf(session: Session, key: string) {
+  const { transport, prefix } = session.open(messages).options;
+  return [transport, `${prefix} ${key}`] as const;
+}
+
+const forget = (session: Session, key: string) => set.delete(...memoryOf(session, key));
+
 /** Sets the limits of a flow control key to those of a message, except if they are pinned. */
 export async function applyFlowControl(
   session: Session,
@@ -21,16 +28,59 @@ export async function applyFlowControl(
 ): Promise<void> {
   if (!flowControl) return;
   const { key, parallelism, rate, period = 1 } = flowControl;
-  const opened = session.open(messages);
-  const { transport, prefix } = opened.options;
   const limits = `${parallelism} ${rate} ${period}`;
-  const name = `${prefix} ${key}`;
+  const [transport, name] = memoryOf(session, key);
   const known = set.get(transport, name);
   if (known?.limits === limits && performance.now() < known.until) return;
   const pinned = await session.records<Pinned>("flow-control").get(key);
-  await operatorOf(opened).configureGroup(key, {
+  await operatorOf(session.open(messages)).configureGroup(key, {
     ...(!pinned?.parallelism && { maxWorking: parallelism ?? null }),
     ...(!pinned?.rate && { rate: rate === undefined ? null : { most: rate, per: period * 1_000 } }),
   });
   set.set(transport, name, { limits, until: performance.now() + KNOWN_FOR });
+}
+
+/** Sets limits of a key that messages do not change until they are unpinned. */
+export async function pinFlowControl(
+  session: Session,
+  key: string,
+  { parallelism, rate, period = 1 }: Omit<FlowControl, "key">,
+): Promise<void> {
+  const records = session.records<Pinned>("flow-control");
+  const pinned = await records.get(key);
+  await records.put(key, {
+    ...pinned,
+    ...(parallelism && { parallelism: true }),
+    ...(rate && { rate: true }),
+  });
+  await operatorOf(session.open(messages)).configureGroup(key, {
+    ...(parallelism && { maxWorking: parallelism }),
+    ...(rate && { rate: { most: rate, per: period * 1_000 } }),
+  });
+  forget(session, key);
+}
+
+/** Lets messages change the limits of a key again. They stay until one does. */
+export async function unpinFlowControl(session: Session, key: string, what: Pinned): Promise<void> {
+  const records = session.records<Pinned>("flow-control");
+  const { parallelism, rate } = (await records.get(key)) ?? {};
+  const left = {
+    ...(!what.parallelism && parallelism && { parallelism }),
+    ...(!what.rate && rate && { rate }),
+  };
+  await (Object.keys(left).length > 0 ? records.put(key, left) : records.remove(key));
+  forget(session, key);
+}
+
+/** How long a key gets no delivery while its rate begins again, at most. */
+const RESET_WITHIN = "10s";
+
+/** Begins the period of a key's rate again. */
+export async function resetRate(session: Session, key: string): Promise<void> {
+  const operator = operatorOf(session.open(messages));
+  const { rate, paused } = await operator.groupSettings(key);
+  if (!rate) return;
+  // Paused, because without a rate all of its messages might be delivered at once.
+  await operator.configureGroup(key, { paused: paused || { for: RESET_WITHIN }, rate: null });
+  await operator.configureGroup(key, { rate, ...(!paused && { paused: null }) });
 }

@@ -63,6 +63,7 @@ export interface Publication {
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string | undefined;
     readonly isBase64?: true | undefined;
+    readonly callerIp?: string | undefined;
   };
   readonly scheduleId?: string | undefined;
 }

@@ -71,6 +71,14 @@ export async function publish(
   });
 }
 
+/**
+ * Checks a request that will be published later.
+ * @throws {Failure} 400, 404
+ */
+export async function checkPublish(session: Session, request: PublishRequest): Promise<void> {
+  await planned(session, request);
+}
+
 async function planned(session: Session, request: PublishRequest) {
   const { destination, queue, id } = request;
   const draft = readHeaders(request.headers);

@@ -186,7 +186,7 @@ describe("the queues and consumers of a deployment are checked at its start", ()
     [{ onFailure: 1 }, "onFailure must be a function"],
     [
       { consumer: {} },
-      "consumer is an unknown option; expected one of consumers, queues, dashboard, operations, docs, deepSweep, schedules, order, debounce, flows, fetch, onDeadLetter, " +
+      "consumer is an unknown option; expected one of consumers, queues, dashboard, operations, docs, deepSweep, schedules, order, debounce, flows, topics, endpoints, qstash, fetch, onDeadLetter, " +
         "onFailure, tracing, offload, alerts, wake, logger, budget, requests",
     ],
     [{ consumers: [consumer, consumer] }, "consumers[1] must be the only consumer of emails"],

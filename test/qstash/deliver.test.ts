@@ -104,14 +104,14 @@ test("489, and the header Upstash-NonRetryable-Error, end a message at once", as
   for (const path of ["/489", "/header"]) {
     const { messageId } = await rig.client.publish({
       url: rig.url + path,
-      failureCallback: `${rig.url}/told`,
+      failureCallback: `${rig.url}/reports`,
     });
     await expect
       .poll(() => taskOf(messageId))
       .toMatchObject({ state: "rejected", reason: "rejected", attempt: 1 });
   }
-  const told = await rig.requestsTo("/told", 2);
-  expect(told.map((one) => bodyOf(one)["status"])).toEqual([489, 400]);
+  const reports = await rig.requestsTo("/reports", 2);
+  expect(reports.map((one) => bodyOf(one)["status"])).toEqual([489, 400]);
 });
 
 test("a receiver that cannot be reached is tried again", async () => {

@@ -1,0 +1,55 @@
+import { badRequest } from "./failure.ts";
+import type { Message } from "./message.ts";
+import { readWhole } from "./durations.ts";
+
+/** What filters look at. */
+export interface Filtered {
+  readonly message: Message;
+  /** When it was published, epoch ms. */
+  readonly createdAt: number;
+  readonly messageId: string;
+}
+
+/** A value that a filter compares, of a message that has it. */
+type Values = (of: Filtered) => readonly (string | undefined)[];
+
+const FILTERS: Readonly<Record<string, Values>> = {
+  messageId: ({ messageId }) => [messageId],
+  url: ({ message }) => [message.url],
+  host: ({ message }) => [new URL(message.url).host],
+  path: ({ message }) => [new URL(message.url).pathname],
+  topicName: ({ message }) => [message.topicName],
+  scheduleId: ({ message }) => [message.scheduleId],
+  queueName: ({ message }) => [message.queueName],
+  callerIp: ({ message }) => [message.callerIp],
+  label: ({ message }) => message.labels ?? [],
+  flowControlKey: ({ message }) => [message.flowControl?.key],
+};
+
+/** What the query of a list or of a bulk action selects. */
+export interface Selection {
+  /** Whether a message matches all filters; of one filter, one value is enough. */
+  readonly matches: (of: Filtered) => boolean;
+}
+
+/**
+ * Reads the filters of a query.
+ * @param more names of the query that are no filters
+ * @throws {Failure} 400 for a name that is none, so that nothing is cancelled or deleted that was not meant
+ */
+export function readFilters(query: URLSearchParams, more: readonly string[]): Selection {
+  const conditions: ((of: Filtered) => boolean)[] = [];
+  for (const name of new Set(query.keys())) {
+    const given = query.getAll(name);
+    if (name === "fromDate" || name === "toDate") {
+      const at = readWhole(given[0] ?? "", name);
+      conditions.push(({ createdAt }) => (name === "fromDate" ? createdAt >= at : createdAt <= at));
+    } else if (Object.hasOwn(FILTERS, name)) {
+      const valuesOf = FILTERS[name] as Values;
+      conditions.push((of) => valuesOf(of).some((value) => value !== undefined && given.includes(value)));
+    } else if (!more.includes(name)) {
+      throw badRequest(`the filter ${name} is not supported by this server`);
+    }
+  }
+  return { matches: (of) => conditions.every((condition) => condition(of)) };
+}
