@@ -4,6 +4,7 @@ import { milliseconds } from "../../kernel/options/duration.ts";
 import { wholeNumber } from "../../kernel/options/validation.ts";
 import { DeliveryError } from "./failure.ts";
 import { checkedTarget, refusal } from "./policy.ts";
+import { checkHeaders } from "./request.ts";
 import { fetchSender } from "./senders/fetch-sender.ts";
 import { nodeSender } from "./senders/node-sender.ts";
 import type { Sender } from "./senders/sender.ts";
@@ -11,10 +12,6 @@ import type { Delivered, OutgoingRequest, UrlPolicy } from "./types.ts";
 
 /** The longest time of a request, ms. */
 const LONGEST = 900_000;
-
-/** Headers that concern the connection, which the sender itself sets. */
-const OF_CONNECTION =
-  /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/i;
 
 /** Headers that another origin must not get by a redirect. */
 const CREDENTIALS = /^(?:authorization|cookie)$/i;
@@ -40,8 +37,7 @@ export async function sendTo(request: OutgoingRequest, policy: UrlPolicy = {}): 
   const { method = "POST", headers = {}, body, timeout = "30s", signal } = request;
   let url = checkedTarget(request.url, policy);
   if (!METHOD.test(method)) throw invalidArgument("method", "must be a method of HTTP, such as POST");
-  const refused = Object.keys(headers).find((name) => OF_CONNECTION.test(name));
-  if (refused !== undefined) throw invalidArgument(`headers.${refused}`, "is set by the sender itself");
+  checkHeaders(headers);
   const limit = milliseconds(timeout, "timeout", { min: 1, max: LONGEST });
   const { maxBody } = request;
   const ofBody = {

@@ -59,15 +59,18 @@ export type PushTask<T = unknown> = Pick<
   "id" | "receipt" | "payload" | "attempt" | "enqueuedAt" | "headers" | "group"
 > & { readonly signal: AbortSignal };
 
-/** Of the tools that a deployment gives handlers, what `push` uses. */
-export interface PushTools {
-  readonly queue: (queue: never) => {
-    enqueue(payload: never, options: { readonly id: string }): Promise<unknown>;
-    get(id: string): Promise<unknown>;
-  };
+/** What `push` uses of a queue of the deployment. */
+export interface CallbackQueue {
+  enqueue(payload: never, options: { readonly id: string }): Promise<unknown>;
+  get(id: string): Promise<unknown>;
 }
 
-/** Of what a delivery takes place. */
+/** Of the tools that a deployment gives handlers, what `push` uses. */
+export interface PushTools {
+  readonly queue: (queue: never) => CallbackQueue;
+}
+
+/** Where a delivery takes place. */
 export interface PushContext<T, Env, Tools = PushTools> {
   readonly task: PushTask<T>;
   /** The deployment's environment; undefined outside of a deployment. */

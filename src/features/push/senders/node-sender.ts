@@ -25,6 +25,8 @@ export function nodeSender({ http, https, resolve }: NodeModules): Sender {
     const { url, signal } = hop;
     const addresses = await checkedAddresses(hop, resolve);
     signal.throwIfAborted();
+    // Addresses are not looked up.
+    let looked = isAddress(hostOf(url));
     const options: RequestOptions = {
       method: hop.method,
       headers: withLength(hop),
@@ -32,12 +34,17 @@ export function nodeSender({ http, https, resolve }: NodeModules): Sender {
       maxHeaderSize: MOST_HEADERS,
       lookup: ((_host: string, { all }: { all?: boolean }, callback: (...found: unknown[]) => void) => {
         const [first] = addresses;
+        looked = true;
         if (all) callback(null, addresses);
         else callback(null, first?.address, first?.family);
       }) as RequestOptions["lookup"],
     };
     return new Promise((resolveWith, reject) => {
       const request = (url.protocol === "https:" ? https : http).request(url, options);
+      // Some runtimes may connect without it, to an address that was not checked.
+      request.on("response", () => {
+        if (!looked) reject(new DeliveryError("refused", "this runtime does not use the checked address"));
+      });
       receive(request, hop, resolveWith, reject);
       request.end(hop.body);
     });
