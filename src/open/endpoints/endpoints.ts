@@ -16,6 +16,7 @@ import {
 } from "../../features/endpoints/index.ts";
 import { checkPolicy, type UrlPolicy } from "../../features/push/index.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
+import { checkedTransport } from "../../kernel/transport.ts";
 import { type Duration, milliseconds } from "../../kernel/options/duration.ts";
 import type { ListOptions, RequestOptions } from "../../kernel/options/types.ts";
 import {
@@ -118,10 +119,11 @@ export class Endpoints {
     const open = opening(options)(queue);
     this.name = open.name;
     this.#open = open;
-    this.#where = opened(open.definition, open.options).queue;
+    const transport = checkedTransport(options.transport);
+    this.#where = { transport, prefix: options.prefix ?? transport.prefix, now: options.now };
     this.#policy = policy;
     const hook = optionalFunction(onEndpointDisabled, "onEndpointDisabled");
-    this.#groups = new Groups(this.#where, operatorOf(open), hook);
+    this.#groups = new Groups(this.#where, open, hook);
     const limits = checkedCircuit(circuit, disableAfter);
     const reports = new Reports(this.#where, limits, (id) => this.#groups.apply(id));
     this.#deliveries = new Deliveries(this.#where, this.#values, reports);
@@ -276,7 +278,7 @@ export class Endpoints {
    * @example await endpoints.replay("acme", { since: Date.now() - 86_400_000, rate: 10 })
    */
   async replay(id: string, options: ReplayOptions): Promise<Replayed> {
-    return replay(this.#where, this.#groups.operator, endpointId(id), options);
+    return replay(this.#where, operatorOf(this.#open), endpointId(id), options);
   }
 
   /** Finds the endpoint of a task: `push({ endpoints })` calls it. */

@@ -10,7 +10,8 @@ import type { SendOptions } from "../../kernel/transport.ts";
 import { endpointDisabled, endpointHookFailed } from "../../log/lines.ts";
 import { toConsole } from "../../log/logger.ts";
 import type { GroupChanges } from "../../operate/settings.ts";
-import type { Operator } from "../operator.ts";
+import type { OpenQueue } from "../opening.ts";
+import { operatorOf } from "../operator.ts";
 import { endpointInfo, type EndpointInfo } from "./endpoint-info.ts";
 
 /** How often a change is applied while others change the endpoint too. */
@@ -18,13 +19,13 @@ const TRIES = 3;
 
 /** Gives the groups of deliveries the settings of their endpoints. */
 export class Groups {
-  readonly operator: Operator;
   readonly #where: Where;
+  readonly #open: OpenQueue;
   readonly #hook: ((endpoint: EndpointInfo) => unknown) | undefined;
 
-  constructor(where: Where, operator: Operator, hook: ((endpoint: EndpointInfo) => unknown) | undefined) {
+  constructor(where: Where, open: OpenQueue, hook: ((endpoint: EndpointInfo) => unknown) | undefined) {
     this.#where = where;
-    this.operator = operator;
+    this.#open = open;
     this.#hook = hook;
   }
 
@@ -39,7 +40,7 @@ export class Groups {
       const { endpoint } = await readOne(this.#where, id, ofRequest);
       const now = timeOf(this.#where);
       const settings = endpoint ? settingsOf(endpoint, now, resumes) : NONE;
-      await this.operator.configureGroup(id, settings, ofRequest);
+      await operatorOf(this.#open).configureGroup(id, settings, ofRequest);
       if (!endpoint || (await this.#isDone(endpoint, now, ofRequest))) return;
     }
   }
