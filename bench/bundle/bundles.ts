@@ -28,6 +28,8 @@ const dashboard = everything("./src/dashboard/index.ts");
 const schedules = `export { schedules } from "./src/open/schedules/index.ts";`;
 const order = everything("./src/open/order/index.ts");
 const flows = `export { flows } from "./src/http/flows/index.ts";`;
+/** It needs the strict order. */
+const qstash = `${order} export { qstash } from "./src/qstash/index.ts";`;
 const debounce = `export { debounce } from "./src/features/debounce/index.ts";`;
 /** All that a Worker may import. */
 const parts = `
@@ -59,6 +61,7 @@ export const bundles: readonly Bundle[] = [
   { name: "the same with order", source: cloudflare + order, part: "one file" },
   { name: "the same with flows", source: cloudflare + flows, part: "one file" },
   { name: "the same with debounce", source: cloudflare + debounce, part: "one file" },
+  { name: "the same with qstash", source: cloudflare + qstash, part: "one file" },
   { name: "the same with all parts", source: cloudflare + parts, part: "one file" },
   { name: "openTelemetry", source: everything("./src/features/tracing/open-telemetry.ts"), part: "one file" },
   { name: "encryption", source: everything("./src/features/encryption/aes-gcm.ts"), part: "one file" },

@@ -80,7 +80,8 @@ export function toolsIn<Env extends object>(
   };
   const onDeadLetter: OnDeadLetter = (letter) => {
     log(deadLetterLine(letter));
-    call("onDeadLetter", options.onDeadLetter, letter);
+    const hooks = [options, ...(setup.parts.parts as readonly Pick<typeof options, "onDeadLetter">[])];
+    for (const { onDeadLetter: hook } of hooks) call("onDeadLetter", hook, letter);
   };
   const onFailure = (failure: TaskFailure) => {
     // A dead letter has a line of its own.

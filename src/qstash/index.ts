@@ -22,12 +22,13 @@ const CONCURRENCY = 20;
  */
 export function qstash<Env extends object = object>(given: QStashGiven<Env>): DeploymentPart {
   const settings = settingsOf(given);
+  const sessionIn = (env: Env, tools: object) =>
+    sessionOf(settings(env), (tools as { readonly [OPEN]: Open })[OPEN]);
   const consumerOf = (queue: typeof messages) =>
     queue.consumer<Env>(
       async (task, env, tools) => {
         const { deliver } = await import("./deliver.ts");
-        const session = sessionOf(settings(env), (tools as unknown as { readonly [OPEN]: Open })[OPEN]);
-        return deliver(task, queue.name, session);
+        return deliver(task, queue.name, sessionIn(env, tools));
       },
       { concurrency: CONCURRENCY, requestsPerTask: 2 },
     );
@@ -37,5 +38,11 @@ export function qstash<Env extends object = object>(given: QStashGiven<Env>): De
     routes: async () => (await import("./routes/router.ts")).routesFor(settings),
     consumers: [consumerOf(messages), consumerOf(ordered)],
     tools: (open) => ({ [OPEN]: open }),
+    async onDeadLetter(letter, tools) {
+      const isLost = letter.reason === "lease_expired" || letter.reason === "taken_back";
+      if (!isLost || ![messages.name, ordered.name].includes(letter.queue)) return;
+      const { reportLost } = await import("./lost-message.ts");
+      await reportLost(letter, sessionIn(tools.env, tools));
+    },
   };
 }

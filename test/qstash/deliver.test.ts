@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { type Received, useQStash } from "./rig.ts";
+import { type Answer, type Received, useQStash } from "./rig.ts";
 
 // What receivers get, and what their responses lead to.
 const rig = useQStash();
@@ -186,4 +186,26 @@ test("a callback carries a body that is longer than what is kept of others", asy
   await rig.client.publish({ url: `${rig.url}/long`, callback: `${rig.url}/got-long` });
   const [callback] = await rig.requestsTo("/got-long");
   expect(bodyOf(callback!)["body"]).toBe(base64(long));
+});
+
+test("a message whose last attempt is lost has its failure callback, too", async () => {
+  let end = () => {};
+  const ended = new Promise<Answer>((resolve) => (end = () => resolve({})));
+  rig.answer = ({ path }) => (path === "/lost" ? ended : {});
+  const options = { url: `${rig.url}/lost`, body: "b", retries: 0, failureCallback: `${rig.url}/of-lost` };
+  const { messageId } = await rig.client.publish(options);
+  await rig.requestsTo("/lost");
+  const operator = rig.server.operator("qstash");
+  const [worker] = (await operator.workers()).workers;
+  await operator.failWorker({ name: worker!.name, incarnation: worker!.incarnation });
+  const [callback] = await rig.requestsTo("/of-lost");
+  expect(bodyOf(callback!)).toMatchObject({
+    status: 0,
+    retried: 0,
+    maxRetries: 0,
+    sourceMessageId: messageId,
+    sourceBody: base64("b"),
+    dlqId: messageId,
+  });
+  end();
 });
