@@ -19,6 +19,7 @@ export const entries = {
   debounce: "src/features/debounce/index.ts",
   flows: "src/http/flows/index.ts",
   push: "src/features/push/index.ts",
+  endpoints: "src/http/endpoints/index.ts",
   qstash: "src/qstash/index.ts",
   opentelemetry: "src/features/tracing/open-telemetry.ts",
   alerts: "src/features/alerts/index.ts",

@@ -1,4 +1,5 @@
 import type { Dashboard } from "../http/dashboard/mount.ts";
+import { endpoints } from "../http/endpoints/index.ts";
 import { flows } from "../http/flows/index.ts";
 import type { Part } from "../http/parts.ts";
 import { debounce } from "../features/debounce/index.ts";
@@ -33,6 +34,7 @@ export const onDemand: PartsOnDemand = {
   order: orOwn(order),
   debounce: orOwn(debounce),
   flows: orOwn(flows),
+  endpoints: orOwn(endpoints),
   qstash,
 };
 

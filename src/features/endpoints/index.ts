@@ -1,5 +1,5 @@
 /** A registry of endpoints, and what becomes of deliveries to them. */
-export { type CircuitArguments, type CircuitOptions, checkedCircuit } from "./circuit-options.ts";
+export { type CircuitOptions, checkedCircuit } from "./circuit-options.ts";
 export {
   type CircuitState,
   DISABLE,

@@ -1,4 +1,5 @@
 import { commandCall, run } from "../../kernel/call.ts";
+import { redisTime } from "../../kernel/clock.ts";
 import { InstanceMemory } from "../../kernel/instance-memory.ts";
 import { endpointsKey } from "../../kernel/names/keys.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
@@ -66,8 +67,8 @@ export function forgetRegistry({ transport, prefix }: Where, version: number): v
   if (memory.get(transport, key)?.registry.version !== String(version)) memory.delete(transport, key);
 }
 
-/** Redis's time, as nearly as this instance needs it, epoch ms. */
-export const timeOf = ({ now }: Where): number => now?.() ?? Date.now();
+/** Redis's time, as nearly as this instance knows it, epoch ms. */
+export const timeOf = ({ transport, now }: Where): number => now?.() ?? Math.floor(redisTime(transport));
 
 function registryOf(fields: readonly string[]): Registry {
   const found = new Map<string, string>();

@@ -25,7 +25,7 @@ export interface EndpointTools {
 /** Options of the endpoints of a deployment. */
 export interface EndpointsPartOptions extends Omit<EndpointsBehaviour, "onEndpointDisabled"> {
   /** The queue of the deliveries: its name, or a queue that `defineQueue` made. @default "deliveries" */
-  readonly queue?: QueueOrName<never, unknown> | undefined;
+  readonly queue?: string | { readonly name: string; readonly options: object } | undefined;
   /**
    * Called with an endpoint that was disabled because its deliveries failed, or because it asked for it. In rare cases
    * it is called twice. If it fails, a later sweep calls it again.

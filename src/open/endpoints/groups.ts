@@ -87,9 +87,9 @@ function settingsOf({ record, circuit }: Registered, now: number, resumes: boole
   // What an operator has paused stays so, unless the endpoint gets another state.
   if (circuit.state !== "open")
     return { ...own, maxWorking, ...((resumes || circuit.reason) && { paused: null }) };
-  const left = circuit.until - now;
-  // Deliveries are tried one at a time, until one succeeds.
-  return { ...own, maxWorking: 1, ...(left > 0 && { paused: { for: Math.ceil(left) } }) };
+  // Deliveries are tried one at a time, until one succeeds. The clock of this machine may differ from that of Redis.
+  const pause = circuit.until > now ? { paused: { for: circuit.until - circuit.since } } : {};
+  return { ...own, maxWorking: 1, ...pause };
 }
 
 function isSettled({ circuit }: Registered): boolean {

@@ -266,7 +266,7 @@ describe("what a caller has left is made up for by a sweep", () => {
     own = endpoints();
     rig.now += 10_000;
     await own.upkeep();
-    expect(await groupOf()).toEqual({ paused: true, pausedUntil: START + 30_000, maxWorking: 1 });
+    expect(await groupOf()).toEqual({ paused: true, pausedUntil: START + 40_000, maxWorking: 1 });
   });
 
   test("if the hook failed", async () => {
