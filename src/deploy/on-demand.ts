@@ -2,6 +2,7 @@ import type { Dashboard } from "../http/dashboard/mount.ts";
 import { endpoints } from "../http/endpoints/index.ts";
 import { flows } from "../http/flows/index.ts";
 import type { Part } from "../http/parts.ts";
+import { topics } from "../http/topics/index.ts";
 import { debounce } from "../features/debounce/index.ts";
 import { invalidArgument } from "../errors.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
@@ -35,6 +36,7 @@ export const onDemand: PartsOnDemand = {
   debounce: orOwn(debounce),
   flows: orOwn(flows),
   endpoints: orOwn(endpoints),
+  topics: orOwn(topics),
   qstash,
 };
 

@@ -1,4 +1,5 @@
 /** Calls of the scripts of partitions. */
+import { messagesKey, topicsKey } from "../../../src/features/topics/keys.ts";
 import {
   alertsKey,
   endpointsKey,
@@ -30,12 +31,14 @@ const ofPartitions =
       queues: registryKey(),
       maps: mapsKey(),
     };
-    const call = callOf<Binding>(
-      binding,
-      { ...keys, alerts: alertsKey(), endpoints: endpointsKey(), records: alertsKey() },
-      args,
-      items,
-    );
+    const others = {
+      alerts: alertsKey(),
+      endpoints: endpointsKey(),
+      records: alertsKey(),
+      topics: topicsKey(),
+      messages: messagesKey("orders"),
+    };
+    const call = callOf<Binding>(binding, { ...keys, ...others }, args, items);
     return binding.decode(lastReply(await transport.send([call])));
   };
 /** All foreign names, sorted: the order of HSCAN, and what is in a page, change while Redis rehashes. */
