@@ -24,7 +24,7 @@ export type { EndpointsPart, EndpointsPartOptions, EndpointTools } from "./part.
  * @throws {SluiceError} `invalid_argument`
  * @example
  * const deliveries = defineQueue("deliveries");
- * const endpoints = defineEndpoints({ queue: deliveries, onEndpointDisabled: ({ id }) => tell(id) });
+ * const endpoints = defineEndpoints({ queue: deliveries, onEndpointDisabled: ({ id }) => report(id) });
  * export default sluice({ endpoints, consumers: [deliveries.consumer(push({ endpoints }))] });
  */
 export const defineEndpoints = (options: EndpointsPartOptions = {}): EndpointsPart =>

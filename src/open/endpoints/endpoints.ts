@@ -30,7 +30,6 @@ import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import type { Values } from "../../kernel/values/values.ts";
 import type { QueueOrName } from "../definition.ts";
 import { opening, type OpenQueue } from "../opening.ts";
-import { operatorOf } from "../operator.ts";
 import { opened, QUEUE_OPTIONS, type QueueOptions, valuesOf } from "../options.ts";
 import { Deliveries, type DeliveryTask } from "./deliveries.ts";
 import { endpointInfo, type EndpointInfo } from "./endpoint-info.ts";
@@ -278,7 +277,7 @@ export class Endpoints {
    * @example await endpoints.replay("acme", { since: Date.now() - 86_400_000, rate: 10 })
    */
   async replay(id: string, options: ReplayOptions): Promise<Replayed> {
-    return replay(this.#where, operatorOf(this.#open), endpointId(id), options);
+    return replay(this.#where, this.#open, endpointId(id), options);
   }
 
   /** Finds the endpoint of a task: `push({ endpoints })` calls it. */

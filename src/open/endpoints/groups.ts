@@ -9,9 +9,11 @@ import {
 import type { SendOptions } from "../../kernel/transport.ts";
 import { endpointDisabled, endpointHookFailed } from "../../log/lines.ts";
 import { toConsole } from "../../log/logger.ts";
+import { configure } from "../../lua/linked/configure.gen.ts";
+import { configureGroup } from "../../operate/configure.ts";
 import type { GroupChanges } from "../../operate/settings.ts";
 import type { OpenQueue } from "../opening.ts";
-import { operatorOf } from "../operator.ts";
+import { operatedOf } from "./operated.ts";
 import { endpointInfo, type EndpointInfo } from "./endpoint-info.ts";
 
 /** How often a change is applied while others change the endpoint too. */
@@ -40,7 +42,7 @@ export class Groups {
       const { endpoint } = await readOne(this.#where, id, ofRequest);
       const now = timeOf(this.#where);
       const settings = endpoint ? settingsOf(endpoint, now, resumes) : NONE;
-      await operatorOf(this.#open).configureGroup(id, settings, ofRequest);
+      await configureGroup(operatedOf(this.#open), id, settings, ofRequest, configure);
       if (!endpoint || (await this.#isDone(endpoint, now, ofRequest))) return;
     }
   }

@@ -1,8 +1,9 @@
 import { readOne, type Where } from "../../features/endpoints/index.ts";
 import { deadReasons, type RequestOptions } from "../../kernel/options/types.ts";
 import { onlyOptions, REQUEST_OPTIONS } from "../../kernel/options/validation.ts";
-import type { RedriveOptions } from "../../operate/redrive.ts";
-import type { Operator } from "../operator.ts";
+import { type RedriveOptions, redriveTasks } from "../../operate/redrive.ts";
+import type { OpenQueue } from "../opening.ts";
+import { operatedOf } from "./operated.ts";
 
 /** Which failed deliveries are delivered again. */
 export interface ReplayOptions
@@ -40,7 +41,7 @@ const OPTIONS = [
 /** Redrives dead letters of an endpoint: see `Endpoints.replay`. */
 export async function replay(
   where: Where,
-  operator: Operator,
+  open: OpenQueue,
   id: string,
   options: ReplayOptions,
 ): Promise<Replayed> {
@@ -50,6 +51,6 @@ export async function replay(
   if (!endpoint) return { ok: false, code: "not_found" };
   if (endpoint.circuit.state === "disabled") return { ok: false, code: "disabled" };
   const filter = { group: id, endedSince, endedUntil, reason: deadReasons };
-  const { redriven, cursor, unreadable } = await operator.redrive({ ...rest, ...filter });
+  const { redriven, cursor, unreadable } = await redriveTasks(operatedOf(open), { ...rest, ...filter });
   return { ok: true, replayed: redriven, cursor, unreadable };
 }
