@@ -32,9 +32,9 @@ const PAGE = 500;
 export async function createSchedule(session: Session, request: ScheduleRequest): Promise<string> {
   const { destination, headers, body, isBase64, callerIp } = request;
   const id = headers["upstash-schedule-id"] || `scd_${newToken()}`;
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(id))
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/.test(id))
     throw badRequest(
-      `invalid Upstash-Schedule-Id: ${id}; it must be 1 to 100 of A-Z a-z 0-9 . _ -, and begin with a letter or a digit`,
+      `invalid Upstash-Schedule-Id: ${id}; it must be 1 to 80 of A-Z a-z 0-9 . _ -, and begin with a letter or a digit`,
     );
   const queue = headers["upstash-queue-name"] ? queueNameOf(headers["upstash-queue-name"]) : undefined;
   const kept = Object.entries(headers).filter(
