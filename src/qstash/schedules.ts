@@ -1,4 +1,5 @@
 import { newToken } from "../kernel/names/ids.ts";
+import { atOnce } from "./at-once.ts";
 import type { Schedule, Schedules } from "../features/schedules/index.ts";
 import { badRequest, notFound } from "./failure.ts";
 import { type LowerHeaders, readHeaders } from "./headers.ts";
@@ -74,7 +75,9 @@ export async function listSchedules(session: Session) {
     names.push(...page.schedules.map(({ name }) => name));
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined);
-  const found = await Promise.all([...new Set(names)].toSorted().map((name) => schedules.get(name)));
+  const found = await atOnce(session, [...new Set(names)].toSorted(), (open, name) =>
+    schedulesOf({ open }).get(name),
+  );
   return Promise.all(found.flatMap((schedule) => (schedule ? shown(schedule) : [])));
 }
 
@@ -97,7 +100,7 @@ function found(id: string, { ok }: { readonly ok: boolean }): void {
   if (!ok) throw notFound(`schedule ${id}`);
 }
 
-const schedulesOf = ({ open }: Session) => open(messages).schedules() as Schedules<Publication>;
+const schedulesOf = ({ open }: Pick<Session, "open">) => open(messages).schedules() as Schedules<Publication>;
 
 /** A schedule as QStash shows it. */
 async function shown(schedule: Schedule<Publication>) {
