@@ -51,17 +51,13 @@ for (let first = 0; first < count; first += 100) {
 }
 
 // The dead subscriber first: it delays no other.
-const deliver = push<Order, undefined, never>({
+const deliver = push<Order>({
   url: `http://127.0.0.1:${port}/orders`,
   secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
   allowPrivate: ["127.0.0.1"],
 });
 const options = { concurrency: 20, batch: 100 };
-const failed = await drain(
-  queueOf("partner"),
-  (task) => deliver(task, undefined, undefined as never),
-  options,
-);
+const failed = await drain(queueOf("partner"), deliver, options);
 for (const name of Object.keys(done)) {
   const { completed } = await drain(queueOf(name), () => ({ done: true }), options);
   done[name] = completed;
