@@ -43,9 +43,9 @@ const isBuilding = () => process.env["NEXT_PHASE"] === "phase-production-build";
  * Creates the whole deployment of an application with Next.js: the HTTP interface, cron, wakes and consumers in one
  * catch-all route, and the queues of server actions and other routes. Consumers work after the response, in the same
  * invocation. It reads the environment with the first request or call, so that `next build` needs none.
- * @returns `handlers`, whose methods a catch-all route exports, and `queue` and `schedules`, for all code on the
- *   server. Outside of a request, such as in a script, an enqueue starts no consumer: the next cron does. In a test,
- *   `testDeployment(handlers)` connects `queue` and `schedules` with its database
+ * @returns `handlers`, whose methods a catch-all route exports, and `queue`, `schedules` and `topic`, for all code on
+ *   the server. Outside of a request, such as in a script, an enqueue starts no consumer: the next cron does. In a test,
+ *   `testDeployment(handlers)` connects them with its database
  * @example
  * // lib/queue.ts
  * export const { handlers, queue } = sluice({ consumers: [emails.consumer(send)] });
@@ -77,9 +77,10 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
   const queue: DeploymentTools<Env>["queue"] = (...args) => atUse(tools, (now) => now.queue(...args));
   const schedules: DeploymentTools<Env>["schedules"] = (...args) =>
     atUse(tools, (now) => now.schedules(...args));
+  const topic: DeploymentTools<Env>["topic"] = (...args) => atUse(tools, (now) => now.topic(...args));
   const asApp = <App extends object>(app: App) =>
     withConnect(withOptions(app, options), (given: DeploymentTools<Env>) => void (ofTest = given));
-  return asApp({ handlers: asApp(everyMethod(asApp(handle))), queue, schedules });
+  return asApp({ handlers: asApp(everyMethod(asApp(handle))), queue, schedules, topic });
 }
 
 /**

@@ -18,6 +18,7 @@ export const entries = {
   order: "src/open/order/index.ts",
   debounce: "src/features/debounce/index.ts",
   flows: "src/http/flows/index.ts",
+  topics: "src/http/topics/index.ts",
   push: "src/features/push/index.ts",
   qstash: "src/qstash/index.ts",
   opentelemetry: "src/features/tracing/open-telemetry.ts",

@@ -46,6 +46,7 @@ export class Declarations {
       if (queue.settings.order === "strict" && !parts.order) {
         throw invalidArgument(path, without('order: "strict"', "order"));
       }
+      if (queue.subscribes !== undefined) checkSubscribes(queue, parts.parts, path);
       byName.set(queue.name, queue);
       if (Object.keys(queue.schedules).length === 0) continue;
       if (!parts.schedules) throw invalidArgument(path, without("schedules", "schedules"));
@@ -115,6 +116,13 @@ export class Declarations {
       if (!signal?.aborted) log(declarationFailed("all", messageOf(error)));
     }
   }
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+function checkSubscribes(queue: DeclaredQueue, parts: readonly DeploymentPart[], path: string): void {
+  const check = parts.find((part) => part.checkSubscribes)?.checkSubscribes;
+  if (!check) throw invalidArgument(path, without("subscribes", "topics"));
+  check(queue);
 }
 
 /** The queues of features, each with its path. */

@@ -33,6 +33,11 @@ export interface DeploymentPart extends AppPart {
    */
   readonly apply?: ((declared: ToApply) => Promise<void>) | undefined;
   /**
+   * Checks the topics that a declared queue subscribes to. The part that has it applies them.
+   * @throws {SluiceError} `invalid_argument`
+   */
+  readonly checkSubscribes?: ((queue: DeclaredQueue) => void) | undefined;
+  /**
    * What it adds to the tools that handlers and `fetch` get.
    * @param open opens queues as the tools do
    * @default nothing

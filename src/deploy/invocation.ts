@@ -98,7 +98,7 @@ export function toolsIn<Env extends object>(
     },
   };
   const open = opening({ ...ofQueues, transport, tracing, wake, onDeadLetter });
-  const tools: DeploymentTools<Env> = {
+  const tools = {
     env,
     waitUntil,
     queue: <In, Out>(queue: QueueOrName<In, Out>, options?: OwnQueueOptions<In, Out>) => {
@@ -108,7 +108,8 @@ export function toolsIn<Env extends object>(
     },
     schedules: <T>(queue: QueueOrName<T, unknown>, options?: Pick<QueueOptions, "encryption">) =>
       open<T, unknown>(queue, options).schedules(),
-  };
+    // Without the part of topics there is no `topic`.
+  } as DeploymentTools<Env>;
   for (const part of setup.parts.parts) Object.assign(tools, part.tools?.(open));
   return { tools, open, wake, onDeadLetter, onFailure };
 }

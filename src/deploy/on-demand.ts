@@ -1,6 +1,7 @@
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import { flows } from "../http/flows/index.ts";
 import type { Part } from "../http/parts.ts";
+import { topics } from "../http/topics/index.ts";
 import { debounce } from "../features/debounce/index.ts";
 import { invalidArgument } from "../errors.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
@@ -33,6 +34,7 @@ export const onDemand: PartsOnDemand = {
   order: orOwn(order),
   debounce: orOwn(debounce),
   flows: orOwn(flows),
+  topics: orOwn(topics),
   qstash,
 };
 

@@ -167,10 +167,10 @@ export const platforms = {
   },
   mounted: async ({ fetch: ownRoute, ...options }, env) => {
     const deployed = await node.startDeployment({ ...options, env, every: "1h" });
-    const { queue, schedules } = deployed;
+    const { queue, schedules, topic } = deployed;
     // The application's own routes use the queues themselves.
     const fetch: Handle = async (request) => {
-      const own = await ownRoute?.(request, { queue, schedules, env, waitUntil: undefined });
+      const own = await ownRoute?.(request, { queue, schedules, topic, env, waitUntil: undefined });
       return own ?? deployed.fetch(request);
     };
     return { fetch, cron: () => sweep({ fetch }, env), stop: () => deployed.close() };

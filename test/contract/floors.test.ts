@@ -89,6 +89,8 @@ const floors: Record<string, readonly string[]> = {
   "src/features/alerts": [...kernel, ...partOfSweep, "src/operate", "src/features/partitions"],
   // A flow as a whole is operated by the scripts of operators.
   "src/features/flows": [...kernel, ...partOfSweep, "src/operate"],
+  // Replays are records as others.
+  "src/features/topics": [...kernel, ...partOfSweep, "src/operate"],
   // It knows of no feature that takes part in it.
   "src/sweep": [...kernel, "src/features/waking"],
   // Of schedules it counts what a pause has skipped.

@@ -21,6 +21,7 @@ import * as schedules from "../../src/features/schedules/schedule-scripts.ts";
 import * as settings from "../../src/kernel/scripts/settings-scripts.ts";
 import * as sweep from "../../src/kernel/scripts/sweep-scripts.ts";
 import * as take from "../../src/kernel/scripts/take-scripts.ts";
+import * as topics from "../../src/features/topics/topic-scripts.ts";
 import * as turns from "../../src/features/partitions/turn-scripts.ts";
 import * as unregister from "../../src/kernel/scripts/unregister-scripts.ts";
 import * as upkeep from "../../src/features/partitions/upkeep-scripts.ts";
@@ -55,6 +56,7 @@ export const bindings: readonly Binding[] = [
   heartbeat,
   wake,
   waking,
+  topics,
   turns,
   unregister,
   upkeep,

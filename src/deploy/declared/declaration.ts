@@ -15,6 +15,7 @@ import { DEFAULT_OPTIONS } from "../../kernel/options/default-options.ts";
 import type { DefinedOptions } from "../../open/definition.ts";
 import { fixedOptions, whenReady } from "../../kernel/enqueue/task-options.ts";
 import { checkedSchema } from "../../kernel/enqueue/checked-schema.ts";
+import type { Subscribes } from "../../open/topics/definition.ts";
 import type { Waker } from "../../features/waking/index.ts";
 import type { Encryption } from "../../features/encryption/index.ts";
 import type { Offload } from "../../features/offload/types.ts";
@@ -52,6 +53,13 @@ export interface QueueDeclaration<In = unknown, Out = In>
    * @default none
    */
   readonly schedules?: Readonly<Record<string, NewSchedule<NoInfer<In>>>> | undefined;
+  /**
+   * The topics of whose messages the queue gets copies: a topic, a pattern such as `orders.*` or `orders.#`, a pair of
+   * that and `{ filter, since }`, or an array of these. A deployment with `topics` adds such subscriptions, and removes
+   * those that are no longer declared. It does not change those of operators.
+   * @default none
+   */
+  readonly subscribes?: Subscribes | readonly Subscribes[] | undefined;
   /**
    * How the queue's own methods, such as `emails.enqueue(…)`, reach Redis: for example `upstash`. Deployments use
    * their own transport instead. While a server (`serve`) runs, the queue's own methods use that of the server.
@@ -106,6 +114,7 @@ const OPTIONS = [
   "backoff",
   "timeout",
   "schedules",
+  "subscribes",
   "transport",
   "prefix",
   "wake",

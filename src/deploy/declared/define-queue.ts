@@ -35,7 +35,7 @@ export type WorkOptions = Omit<DrainOptions, "budget" | "signal" | "closing" | "
 /** What a deployment needs of a declared queue, with any types. */
 export type DeclaredQueue = Pick<
   DefinedQueue<unknown, unknown>,
-  "name" | "options" | "partitions" | "settings" | "schedules" | "connect" | "requireTransport"
+  "name" | "options" | "partitions" | "settings" | "schedules" | "subscribes" | "connect" | "requireTransport"
 >;
 
 /** How the own methods of a declared queue reach Redis and wake its consumer. */
@@ -76,6 +76,8 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   readonly partitions: number | undefined;
   readonly settings: DeclaredSettings;
   readonly schedules: Readonly<Record<string, NewSchedule<In>>>;
+  /** The topics that it subscribes to, unchecked. */
+  readonly subscribes: QueueDeclaration["subscribes"];
   /** How its tasks are handled, if a consumer does not set it otherwise. */
   readonly work: WorkOptions;
   readonly #declaration: QueueDeclaration<In, Out>;
@@ -91,6 +93,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
     this.partitions = declaration.partitions;
     this.settings = pick(declaration, SETTINGS);
     this.schedules = declaration.schedules ?? {};
+    this.subscribes = declaration.subscribes;
     this.work = pick(declaration, ["backoff", "timeout"]);
     this.#declaration = declaration;
   }

@@ -1,6 +1,8 @@
 import type { Environment } from "../../environment.ts";
 import type { Schedules } from "../../open/schedules/schedules.ts";
 import type { QueueOrName } from "../../open/definition.ts";
+import type { TopicOrName } from "../../open/topics/definition.ts";
+import type { Topic } from "../../open/topics/topic.ts";
 import type { Queue } from "../../open/queue.ts";
 import type { QueueOptions } from "../../open/options.ts";
 
@@ -30,6 +32,8 @@ export interface DeploymentTools<Env = Environment> {
     queue: QueueOrName<T, unknown>,
     options?: Pick<QueueOptions, "encryption">,
   ) => Schedules<T>;
+  /** A topic, by its declaration or its name. Its copies wake the consumers of their queues. Needs the option `topics`. */
+  readonly topic: <In = unknown>(topic: TopicOrName<In>) => Topic<In>;
   /**
    * Lets work continue after the response; in a consumer, until the invocation ends. Undefined if the platform
    * does not support it.

@@ -25,10 +25,10 @@ export type MountOptions<Env extends object = Environment> = Omit<
 
 /**
  * A deployment that runs in this process, and listens nowhere. `handler`, `fastify` and `fetch` answer the paths of
- * Sluice, such as `/v1/…` and `/dashboard`, below the path where they are mounted. `queue` and `schedules` are those of
+ * Sluice, such as `/v1/…` and `/dashboard`, below the path where they are mounted. `queue`, `schedules` and `topic` are those of
  * the {@link DeploymentTools}: an enqueue starts the queue's consumer here.
  */
-export interface MountedDeployment extends Pick<Server, "queue" | "schedules" | "operator"> {
+export interface MountedDeployment extends Pick<Server, "queue" | "schedules" | "topic" | "operator"> {
   /**
    * Answers a request of Node's HTTP server, of Express, or of what takes the same handlers.
    * @example app.use("/queue", deployment.handler)
@@ -125,6 +125,7 @@ export async function startMounted<Env extends object>(
   return {
     queue: started.queue,
     schedules: started.schedules,
+    topic: started.topic,
     operator: started.operator,
     close,
     fetch: (request, { path = "" } = {}) => {

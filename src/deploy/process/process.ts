@@ -214,6 +214,7 @@ export async function start<Env extends object>(
     url: urlOf(listener.port, hostname),
     queue: (queue, given) => ofProcess().tools.queue(queue, given),
     schedules: (queue, given) => ofProcess().tools.schedules(queue, given),
+    topic: (topic) => ofProcess().tools.topic(topic),
     operator: (queue) => operatorOf(ofProcess().open(queue)),
     close,
   };

@@ -33,8 +33,8 @@ export interface ServeOptions<Env extends object = Environment> extends ServiceO
   readonly signals?: boolean | undefined;
 }
 
-/** `queue` and `schedules` are those of the {@link DeploymentTools}: an enqueue starts the queue's consumer here. */
-export interface Server extends Pick<DeploymentTools, "queue" | "schedules"> {
+/** `queue`, `schedules` and `topic` are those of the {@link DeploymentTools}: an enqueue starts the queue's consumer here. */
+export interface Server extends Pick<DeploymentTools, "queue" | "schedules" | "topic"> {
   /**
    * Operates a queue over the deployment's own connection, by its declaration or its name. A redrive starts the queue's
    * consumer here.

@@ -25,13 +25,16 @@ export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
 
 /**
- * A part, or a key outside of any queue: `queues`, the registry of all queues; `maps`, those of partitions;
- * `alerts`; or `records`, any hash of records.
+ * A key outside of any queue: `maps`, those of partitions; `alerts`; `topics`, the subscriptions to topics; `messages` of
+ * one topic; or `records`, any hash of records.
  */
-export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | "maps" | "alerts" | "records";
+type KeyOutside = "maps" | "alerts" | "topics" | "messages" | "records";
+
+/** A part, or a key outside of any queue, such as `queues`, the registry of all queues. */
+export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | KeyOutside;
 
 /** The full keys of one shard, by part, and that of the registry. */
-export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | "maps" | "alerts" | "records">, string>>;
+export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | KeyOutside>, string>>;
 
 /** Each name with its part of the key, such as `fair-by-group`. */
 const names = allParts.map(

@@ -12,6 +12,7 @@ import { partitions } from "./laws/partitions.ts";
 import { repair } from "./laws/repair.ts";
 import { settle } from "./laws/settle.ts";
 import { sweep } from "./laws/sweep.ts";
+import { topics } from "./laws/topics.ts";
 
 /** The mutants that break a law or an invariant, by subject. */
 export const lawMutants = {
@@ -19,6 +20,7 @@ export const lawMutants = {
   dequeue,
   settle,
   sweep,
+  topics,
   operate,
   order,
   flows,

@@ -29,6 +29,7 @@ import type { Operation } from "./operation.ts";
 import { ofOrder } from "./order-operations.ts";
 import { ofPartitioning } from "./partition-operations.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
+import { ofTopics } from "./topic-operations.ts";
 
 /** The counts of a call whose first copy has done all the work. */
 const nothingLeft =
@@ -233,6 +234,7 @@ export const operations: readonly Operation[] = [
   { script: "declare", what: "that begins to apply a declaration", call: declaring },
   { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
   ...ofPartitioning,
+  ...ofTopics,
   { script: "beginAlerts", call: beginning },
   { script: "putRecords", call: putting },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },

@@ -1,4 +1,5 @@
 /** Calls of the scripts of partitions. */
+import { messagesKey, topicsKey } from "../../../src/features/topics/keys.ts";
 import { alertsKey, mapsKey, plainKeys, queueKeys, registryKey } from "../../../src/kernel/names/keys.ts";
 import { callOf, type Binding } from "../../../src/kernel/scripts/binding.ts";
 import * as partitions from "../../../src/features/partitions/partition-scripts.ts";
@@ -23,12 +24,13 @@ const ofPartitions =
       queues: registryKey(),
       maps: mapsKey(),
     };
-    const call = callOf<Binding>(
-      binding,
-      { ...keys, alerts: alertsKey(), records: alertsKey() },
-      args,
-      items,
-    );
+    const others = {
+      alerts: alertsKey(),
+      records: alertsKey(),
+      topics: topicsKey(),
+      messages: messagesKey("orders"),
+    };
+    const call = callOf<Binding>(binding, { ...keys, ...others }, args, items);
     return binding.decode(lastReply(await transport.send([call])));
   };
 /** All foreign names, sorted: the order of HSCAN, and what is in a page, change while Redis rehashes. */

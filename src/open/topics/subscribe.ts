@@ -1,0 +1,92 @@
+/** Subscriptions that operators make. */
+import type { MaybeEncryption } from "../../features/encryption/index.ts";
+import {
+  changeSubscriptions,
+  conditionsOf,
+  continueReplay,
+  fetchTopics,
+  newReplay,
+  noteTopics,
+  pairOf,
+  type Replayed,
+  timeOf,
+  topicPattern,
+  writeSubscription,
+} from "../../features/topics/index.ts";
+import { DEFAULT_OPTIONS } from "../../kernel/options/default-options.ts";
+import { deadlineOf } from "../../kernel/options/duration.ts";
+import type { RequestOptions } from "../../kernel/options/types.ts";
+import { onlyOptions, REQUEST_OPTIONS } from "../../kernel/options/validation.ts";
+import { pick } from "../../pick.ts";
+import type { QueueOrName } from "../definition.ts";
+import type { OpenQueue } from "../opening.ts";
+import { sinceMs, SUBSCRIBE_OPTIONS, type SubscribeOptions } from "./definition.ts";
+import type { TopicMeans } from "./publish.ts";
+import { replayMeans } from "./replay.ts";
+
+/** What subscribing has done. */
+export interface Subscribed {
+  readonly queue: string;
+  /** The topic, or the pattern. */
+  readonly topic: string;
+  /** Whether the queue had no such subscription before. */
+  readonly created: boolean;
+  /** What was replayed, with `since`, if the subscription is new. @default nothing was to be replayed */
+  readonly replayed?: Replayed | undefined;
+}
+
+/** The record of a subscription, as a publisher that does not have the declaration of the queue needs it. */
+export function recordOf(
+  { definition, options }: Pick<OpenQueue, "definition" | "options">,
+  by: "deployment" | "operator",
+  filter: ReturnType<typeof conditionsOf>,
+): string {
+  const defaults = pick(definition.options, DEFAULT_OPTIONS);
+  const isSealed = Boolean(options.encryption ?? definition.options.encryption);
+  return writeSubscription({ by, filter, defaults, isSealed });
+}
+
+/** See `Topic.subscribe`. @param topic or a pattern */
+export async function subscribeQueue(
+  means: TopicMeans,
+  queue: QueueOrName<never, never>,
+  topic: string,
+  given: SubscribeOptions & RequestOptions,
+  encryptionOf: (topic: string) => MaybeEncryption,
+): Promise<Subscribed> {
+  onlyOptions(given, [...SUBSCRIBE_OPTIONS, ...REQUEST_OPTIONS]);
+  const { ref, open } = means;
+  const { filter, since, signal } = given;
+  const until = deadlineOf();
+  const own = open(queue);
+  const { name } = own;
+  const pair = pairOf({ queue: name, topic: topicPattern(topic) });
+  const record = recordOf(own, "operator", conditionsOf(filter));
+  let replay = "";
+  if (since !== undefined) {
+    // By Redis's time, which this reads.
+    await fetchTopics(ref, { signal });
+    replay = newReplay(ref, sinceMs(since, timeOf(ref)));
+    // First, so that a sweep finds the replay.
+    await ref.transport.send([noteTopics(ref)], { signal });
+  }
+  const [existed] = (await changeSubscriptions(ref, [{ pair, record, replay }], { signal })) ?? [];
+  const done = { queue: name, topic, created: !existed };
+  if (replay === "" || existed) return done;
+  const replayed = await continueReplay(replayMeans(means, { signal, until }, encryptionOf), pair, replay);
+  return { ...done, replayed };
+}
+
+/** See `Topic.unsubscribe`. */
+export async function unsubscribeQueue(
+  { ref, open }: TopicMeans,
+  queue: QueueOrName<never, never>,
+  topic: string,
+  options: RequestOptions,
+): Promise<boolean> {
+  onlyOptions(options, REQUEST_OPTIONS);
+  const pair = pairOf({ queue: open(queue).name, topic: topicPattern(topic) });
+  const change = { pair, record: "", replay: "" };
+  const [existed = false] = (await changeSubscriptions(ref, [change], { signal: options.signal })) ?? [];
+  return existed;
+}
