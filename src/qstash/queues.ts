@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { InstanceMemory } from "../kernel/instance-memory.ts";
 import { operatorOf } from "../open/operator.ts";
 import type { GroupInfo } from "../operate/groups.ts";
+import { atOnce } from "./at-once.ts";
 import { badRequest, notFound } from "./failure.ts";
 import { ordered } from "./message.ts";
 import type { Session } from "./session.ts";
@@ -83,9 +84,10 @@ export async function readQueue(session: Session, name: string): Promise<ShownQu
 
 /** All queues, by name. */
 export async function listQueues(session: Session): Promise<ShownQueue[]> {
-  const operator = operatorIn(session);
   const all = [...(await recordsOf(session).list())].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return Promise.all(all.map(async ([name, record]) => shown(record, await operator.groupSettings(name))));
+  return atOnce(session, all, async (open, [name, record]) => {
+    return shown(record, await operatorIn({ open }).groupSettings(name));
+  });
 }
 
 /** @throws {Failure} 404 */
@@ -120,7 +122,7 @@ async function touch(session: Session, name: string): Promise<void> {
   }));
 }
 
-const operatorIn = ({ open }: Session) => operatorOf(open(ordered));
+const operatorIn = ({ open }: Pick<Session, "open">) => operatorOf(open(ordered));
 
 const recordsOf = (session: Session) => session.records<QueueRecord>("queues");
 
