@@ -25,9 +25,10 @@ afterAll(async () => {
 it("QStash's client and its receiver work with a Worker", async () => {
   const outside = globalThis.fetch;
   // The Worker's own requests come here, too.
-  vi.spyOn(globalThis, "fetch").mockImplementation((url, init) =>
-    String(url).startsWith(WORKER) ? rig.fetch(new Request(url as string, init)) : outside(url, init),
-  );
+  vi.spyOn(globalThis, "fetch").mockImplementation((to, init) => {
+    const isToWorker = typeof to === "string" && to.startsWith(WORKER);
+    return isToWorker ? rig.fetch(new Request(to, init)) : outside(to, init);
+  });
   const client = new Client({ baseUrl: WORKER, token: TOKEN, retry: false, devMode: false });
   const url = `http://127.0.0.1:${receiver.port}`;
   const to = async (path: string, count = 1) => {
