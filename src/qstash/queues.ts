@@ -55,7 +55,7 @@ export async function upsertQueue(session: Session, body: unknown): Promise<void
   const { queueName, parallelism, paused } = parsed.output;
   const name = queueNameOf(queueName);
   await operatorIn(session).configureGroup(name, {
-    ...(parallelism === 1 ? { order: null, maxWorking: null } : { order: "none", maxWorking: parallelism }),
+    ...(parallelism === 1 ? { order: "strict", maxWorking: null } : { order: "none", maxWorking: parallelism }),
     paused,
   });
   await touch(session, name);
@@ -67,7 +67,13 @@ export async function noteQueue(session: Session, name: string): Promise<void> {
   const key = `${prefix} ${name}`;
   if ((known.get(transport, key) ?? 0) > performance.now()) return;
   const now = timeOf(session);
-  await recordsOf(session).change(name, (before) => before ?? { createdAt: now, updatedAt: now });
+  let isNew = false;
+  await recordsOf(session).change(name, (before) => {
+    isNew = before === undefined;
+    return before ?? { createdAt: now, updatedAt: now };
+  });
+  // The declared order is applied by the first cron, perhaps after the first messages.
+  if (isNew) await operatorIn(session).configureGroup(name, { order: "strict" });
   known.set(transport, key, performance.now() + KNOWN_FOR);
 }
 
