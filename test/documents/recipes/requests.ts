@@ -52,7 +52,7 @@ export async function answerConnections(answer: (request: SentRequest) => Respon
   vi.spyOn(https, "request").mockImplementation(((url: URL, options: https.RequestOptions) => {
     const lookup: LookupFunction = (host, asked, callback) =>
       options.lookup?.(host, asked, (error) => callback(error, [{ address: "127.0.0.1", family: 4 }]));
-    const headers = { ...options.headers, host: url.host };
+    const headers = { ...(options.headers as Record<string, string>), host: url.host };
     return http.request(`http://${url.hostname}:${port}${url.pathname}`, { ...options, headers, lookup });
   }) as never);
   return requests;
