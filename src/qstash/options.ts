@@ -43,7 +43,7 @@ function checkedInEnvironment(make: () => QStashOptions): QStashOptions {
   try {
     return checked(make());
   } catch (error) {
-    throw new Error(messageOf(error));
+    throw new Error(messageOf(error), { cause: error });
   }
 }
 
