@@ -55,7 +55,9 @@ export async function upsertQueue(session: Session, body: unknown): Promise<void
   const { queueName, parallelism, paused } = parsed.output;
   const name = queueNameOf(queueName);
   await operatorIn(session).configureGroup(name, {
-    ...(parallelism === 1 ? { order: "strict", maxWorking: null } : { order: "none", maxWorking: parallelism }),
+    ...(parallelism === 1
+      ? { order: "strict", maxWorking: null }
+      : { order: "none", maxWorking: parallelism }),
     paused,
   });
   await touch(session, name);
