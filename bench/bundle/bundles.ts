@@ -30,6 +30,7 @@ const order = everything("./src/open/order/index.ts");
 const flows = `export { flows } from "./src/http/flows/index.ts";`;
 /** It needs the strict order. */
 const qstash = `${order} export { qstash } from "./src/qstash/index.ts";`;
+const endpoints = `export { endpoints } from "./src/http/endpoints/index.ts";`;
 const debounce = `export { debounce } from "./src/features/debounce/index.ts";`;
 /** All that a Worker may import. */
 const parts = `
@@ -61,6 +62,7 @@ export const bundles: readonly Bundle[] = [
   { name: "the same with order", source: cloudflare + order, part: "one file" },
   { name: "the same with flows", source: cloudflare + flows, part: "one file" },
   { name: "the same with debounce", source: cloudflare + debounce, part: "one file" },
+  { name: "the same with endpoints", source: cloudflare + endpoints, part: "one file" },
   { name: "the same with qstash", source: cloudflare + qstash, part: "one file" },
   { name: "the same with all parts", source: cloudflare + parts, part: "one file" },
   { name: "openTelemetry", source: everything("./src/features/tracing/open-telemetry.ts"), part: "one file" },

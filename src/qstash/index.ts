@@ -10,8 +10,8 @@ export type { QStashGiven, QStashOptions } from "./options.ts";
 /** What opens the queues of the deployment, among the tools of its consumers. */
 const OPEN = Symbol("qstash.open");
 
-/** Most deliveries of an invocation or a process at once, for each of the two queues. */
-const CONCURRENCY = 20;
+/** Most deliveries of an invocation or a process at once, for each of the two queues: a slow receiver delays few others. */
+const CONCURRENCY = 100;
 
 /**
  * Answers requests below `/v2` as QStash does, and delivers their messages.
@@ -39,8 +39,7 @@ export function qstash<Env extends object = object>(given: QStashGiven<Env>): De
     consumers: [consumerOf(messages), consumerOf(ordered)],
     tools: (open) => ({ [OPEN]: open }),
     async onDeadLetter(letter, tools) {
-      const isLost = letter.reason === "lease_expired" || letter.reason === "taken_back";
-      if (!isLost || ![messages.name, ordered.name].includes(letter.queue)) return;
+      if (![messages.name, ordered.name].includes(letter.queue)) return;
       const { reportLost } = await import("./lost-message.ts");
       await reportLost(letter, sessionIn(tools.env, tools));
     },

@@ -8,6 +8,8 @@ export interface AccessRow {
   readonly scopes: readonly (Scope | "cron")[];
   /** True if the route answers without a request to Redis. */
   readonly withoutRedis?: true;
+  /** The queue that the route is for, if it names none. */
+  readonly queue?: string;
   /** A query for the path, so that a call ends by itself, or that names the queue as `:queue`. */
   readonly query?: string;
   /**
@@ -63,6 +65,16 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "PUT /v1/topics/:pattern/subscriptions/:queue": { scopes: ["admin"] },
   "DELETE /v1/topics/:pattern/subscriptions/:queue": { scopes: ["admin"] },
   "POST /v1/topics/:topic/subscriptions/:queue/replay": { scopes: ["admin"], json: { since: "1h" } },
+  "POST /v1/endpoints": { scopes: ["admin"], queue: "bills", json: { url: "https://a.example" } },
+  "POST /v1/endpoints/send": { scopes: ["enqueue"], queue: "bills", json: { type: "t", payload: 1 } },
+  "GET /v1/endpoints": { scopes: ["view"], queue: "bills" },
+  "GET /v1/endpoints/:endpoint": { scopes: ["view"], queue: "bills" },
+  "PATCH /v1/endpoints/:endpoint": { scopes: ["admin"], queue: "bills", json: { maxWorking: 1 } },
+  "POST /v1/endpoints/:endpoint/disable": { scopes: ["admin"], queue: "bills" },
+  "POST /v1/endpoints/:endpoint/enable": { scopes: ["admin"], queue: "bills" },
+  "POST /v1/endpoints/:endpoint/rotate": { scopes: ["admin"], queue: "bills" },
+  "POST /v1/endpoints/:endpoint/replay": { scopes: ["admin"], queue: "bills", json: { since: 0 } },
+  "DELETE /v1/endpoints/:endpoint": { scopes: ["admin"], queue: "bills" },
 
   "GET /v1/token": { scopes: ["enqueue", "consume", "view"], withoutRedis: true },
   "GET /v1/diagnostics": { scopes: ["view"] },
@@ -134,7 +146,7 @@ export const callables: readonly Callable[] = Object.entries(accessRows).map(([r
       .replace(":flow", "known@:queue")
       // A token for a topic is one for a queue of its name.
       .replace(/:(?:topic|pattern)/, method === "GET" ? "known" : ":queue")
-      .replace(/:(id|group|key|name|schedule)/, "known")
+      .replace(/:(id|group|key|name|schedule|endpoint)/, "known")
       .concat(row.query ?? "")
       .replaceAll(":queue", queue);
   const json = JSON.stringify(row.json);

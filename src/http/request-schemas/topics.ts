@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { LAST_INSTANT } from "../../kernel/options/instants.ts";
 import { wordPatternForm } from "../../kernel/names/word-pattern.ts";
 import { fields, list } from "../request/validate.ts";
-import { budget, duration } from "./durations.ts";
+import { budget, durationAsText } from "./durations.ts";
 import { newTask } from "./tasks.ts";
 import { bounds, headers, instant } from "./values.ts";
 
@@ -45,14 +45,12 @@ const condition = v.union(
   filterForm,
 );
 
-const since = {
-  since: v.exactOptional(duration),
-  sinceAt: v.exactOptional(instant(LAST_INSTANT)),
-};
+const sinceForm = 'must be an instant in epoch ms, or a duration ago as a text, such as "2h"';
+const since = v.union([instant(LAST_INSTANT), durationAsText], sinceForm);
 
 export const subscription = fields({
   filter: v.exactOptional(v.union([condition, list(condition, 10, filterForm)], filterForm)),
-  ...since,
+  since: v.exactOptional(since),
 });
 
-export const replay = fields({ ...since, budget: v.exactOptional(budget) });
+export const replay = fields({ since, budget: v.exactOptional(budget) });

@@ -7,7 +7,7 @@ import { type Published, PublishError } from "../../open/topics/publish.ts";
 import { refOf, Topics } from "../../open/topics/topics.ts";
 import type { AppRoutes } from "../app-part.ts";
 import type { Scope } from "../auth/tokens.ts";
-import { invalid, Problem } from "../problems/problem.ts";
+import { Problem } from "../problems/problem.ts";
 import { budgetOf, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import * as schemas from "../request-schemas/topics.ts";
 import type * as replies from "../response-schemas/topics.ts";
@@ -64,9 +64,9 @@ export const topicRoutes: AppRoutes = {
       const { signal } = requestOptions(c);
       const { pattern: topic } = readPath(c, schemas.patternInPath);
       requireTopic(c, "admin", topic);
-      const { filter, ...from } = await readBody(c, services, schemas.subscription, "optional");
+      const { filter, since } = await readBody(c, services, schemas.subscription, "optional");
       const { name } = c.get("open");
-      const options = { filter, since: sinceOf(from), signal };
+      const options = { filter, since: since === undefined ? since : sinceOf(since), signal };
       const done = await topicsIn(c).subscribe(name, topic, options).catch(asUnsupported);
       return reply<typeof replies.subscribed>(done, done.created ? 201 : 200);
     });
@@ -83,11 +83,9 @@ export const topicRoutes: AppRoutes = {
       const { signal } = requestOptions(c);
       const { topic } = readPath(c, schemas.topicInPath);
       requireTopic(c, "admin", topic);
-      const { budget, ...from } = await readBody(c, services, schemas.replay);
-      const since = sinceOf(from);
-      if (since === undefined) throw invalid("since", "is required, or sinceAt");
+      const { budget, since } = await readBody(c, services, schemas.replay);
       const { name: queue } = c.get("open");
-      const options = { since, budget: budgetOf(services, budget), signal };
+      const options = { since: sinceOf(since), budget: budgetOf(services, budget), signal };
       const done = await topicsIn(c)
         .replay(queue, topic, options)
         .catch((error: unknown) => {
@@ -148,16 +146,9 @@ const shown = ({ id, copies, reread }: Published) => ({ id, copies, reread });
 const statusOf = (all: readonly Published[]) =>
   all.some(({ copies }) => copies.some(({ created }) => created)) ? 201 : 200;
 
-/** @throws {Problem} `invalid_request` if both are given */
-function sinceOf({ since, sinceAt }: SinceFields) {
-  if (since !== undefined && sinceAt !== undefined) throw invalid("sinceAt", "must not be given with since");
-  return sinceAt === undefined ? since : new Date(sinceAt);
-}
-
-interface SinceFields {
-  readonly since?: Duration;
-  readonly sinceAt?: number;
-}
+/** As the library takes it: a number is an instant here. */
+const sinceOf = (since: number | (Duration & string)) =>
+  typeof since === "number" ? new Date(since) : since;
 
 /** The problem for a publish that has not reached each queue. It says which queues have a copy. */
 function partlyPublished(error: PublishError, c: RequestContext, services: Services): Problem {

@@ -1,5 +1,7 @@
+import type { Open } from "../../open/opening.ts";
 import { json } from "../../respond.ts";
 import { readWhole } from "../durations.ts";
+import { atOnce } from "../at-once.ts";
 import { badRequest } from "../failure.ts";
 import { readFilters } from "../filters.ts";
 import { LIVE } from "../live-messages.ts";
@@ -12,8 +14,8 @@ import type { Dialect, DialectApp } from "./dialect.ts";
 /** Most messages of a page. */
 const MOST = 1_000;
 
-/** Most messages that one call looks at for those that filters choose. */
-const LOOK = 5_000;
+/** Most pages that one call reads for a message that filters choose: each is a request. */
+const MOST_PAGES = 20;
 
 const IN_PROGRESS = ["ACTIVE", "RETRY", "ERROR"];
 
@@ -72,7 +74,7 @@ async function readLogs(session: Session, query: URLSearchParams) {
 
   const ids = [...query.getAll("messageIds"), ...query.getAll("messageId")];
   if (ids.length > 0) {
-    const found = await Promise.all(ids.map((id) => find(session, id)));
+    const found = await atOnce(session, ids, find);
     return { entries: await inOrder(found.flatMap((one) => one ?? [])), cursor: undefined };
   }
 
@@ -80,18 +82,15 @@ async function readLogs(session: Session, query: URLSearchParams) {
   const [only = ""] = wanted.length === 1 ? wanted : [];
   const lists = listsOf(...(LISTS[only] ?? [...LIVE, COMPLETED, DEAD, CANCELLED]));
   const options = { size, reverse: direction < 0, cursor: query.get("cursor") ?? undefined };
-  let looked = 0;
-  let last: string | undefined;
+  let pages = 0;
   for await (const { queue, tasks, cursor } of taskPages(session, lists, options)) {
     const entries = await inOrder(tasks.flatMap((task) => loggedMessage(queue, task) ?? []));
-    looked += tasks.length;
-    last = cursor;
-    if (entries.length > 0 || looked >= LOOK) return { entries, cursor };
+    if (entries.length > 0 || ++pages === MOST_PAGES) return { entries, cursor };
   }
-  return { entries: [], cursor: last };
+  return { entries: [], cursor: undefined };
 }
 
-async function find({ open }: Session, messageId: string): Promise<LoggedMessage | undefined> {
+async function find(open: Open, messageId: string): Promise<LoggedMessage | undefined> {
   const place = placeIfAny(messageId);
   const task = place && (await open(place.queue).queue().get(place.id, { payload: true }));
   return task ? loggedMessage(place.queue, task) : undefined;

@@ -86,12 +86,6 @@ function redrive(fields: Fields): void {
   exclude(fields, "ids", ...filter, "limit", "cursor");
 }
 
-/** What is replayed has one beginning. */
-function replayed(fields: Fields): void {
-  exclude(fields, "since", "sinceAt");
-  if (fields["sinceAt"] === undefined) fields["since"] ??= "1h";
-}
-
 const each = (list: unknown, change: (fields: Fields) => void) => {
   if (Array.isArray(list)) for (const item of list) if (isObject(item)) change(item);
 };
@@ -106,8 +100,6 @@ const rules: Readonly<Record<string, (body: Fields, path: Plan["path"]) => void>
     if (Object.hasOwn(body, "messages")) each(body["messages"], newTask);
     else newTask(body);
   },
-  subscribe: (body) => exclude(body, "since", "sinceAt"),
-  replayTopic: replayed,
   addFlow: newFlow,
   addBefore(body, { id }) {
     newFlow(body);
