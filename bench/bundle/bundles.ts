@@ -65,5 +65,6 @@ export const bundles: readonly Bundle[] = [
   { name: "the same with all parts", source: cloudflare + parts, part: "one file" },
   { name: "openTelemetry", source: everything("./src/features/tracing/open-telemetry.ts"), part: "one file" },
   { name: "encryption", source: everything("./src/features/encryption/aes-gcm.ts"), part: "one file" },
+  { name: "push", source: everything("./src/features/push/index.ts"), part: "one file" },
   { name: "offload", source: everything("./src/features/offload/index.ts"), part: "one file" },
 ];

@@ -2,7 +2,7 @@ import { toBase64 } from "../base64.ts";
 import type { Task } from "../drain/types.ts";
 import { bytesOf } from "./body.ts";
 import { Failure } from "./failure.ts";
-import { listedHeaders } from "./failed-delivery.ts";
+import { listedHeaders } from "./outcomes.ts";
 import { type Callback, type Message, messageId } from "./message.ts";
 import { publish } from "./publish.ts";
 import type { Session } from "./session.ts";

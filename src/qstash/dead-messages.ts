@@ -3,7 +3,7 @@ import { operatorOf } from "../open/operator.ts";
 import type { ListedTask, ListTasksOptions } from "../operate/list-tasks.ts";
 import { readWhole } from "./durations.ts";
 import { badRequest } from "./failure.ts";
-import { failedDeliveryOf } from "./failed-delivery.ts";
+import { failedDeliveryOf } from "./outcomes.ts";
 import { readFilters } from "./filters.ts";
 import { readHeaders } from "./headers.ts";
 import {

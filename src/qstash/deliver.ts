@@ -5,7 +5,7 @@ import { type Delivered, DeliveryError, sendTo } from "../features/push/index.ts
 import { readReceipt } from "../kernel/names/receipt.ts";
 import { bytesOf } from "./body.ts";
 import { callBack } from "./callbacks.ts";
-import { type FailedDelivery, listedHeaders, storable } from "./failed-delivery.ts";
+import { deliveryOf, type FailedDelivery, listedHeaders, storable } from "./outcomes.ts";
 import { type Message, messageId, type Publication } from "./message.ts";
 import { publish } from "./publish.ts";
 import { retryAfterOf } from "./retry-after.ts";
@@ -47,7 +47,7 @@ export async function deliver(
   const attempted = { task, queue, message: payload, retried, ...response };
   await callBack(session, payload.callback, attempted, false);
   const { status, headers, body } = response;
-  if (status >= 200 && status < 300) return { status };
+  if (status >= 200 && status < 300) return deliveryOf(status, payload);
 
   const isFinal =
     "fault" in attempt

@@ -16,8 +16,8 @@ type Values = (of: Filtered) => readonly (string | undefined)[];
 const FILTERS: Readonly<Record<string, Values>> = {
   messageId: ({ messageId }) => [messageId],
   url: ({ message }) => [message.url],
-  host: ({ message }) => [new URL(message.url).host],
-  path: ({ message }) => [new URL(message.url).pathname],
+  host: ({ message: { url } }) => [URL.canParse(url) ? new URL(url).host : undefined],
+  path: ({ message: { url } }) => [URL.canParse(url) ? new URL(url).pathname : undefined],
   topicName: ({ message }) => [message.topicName],
   scheduleId: ({ message }) => [message.scheduleId],
   queueName: ({ message }) => [message.queueName],

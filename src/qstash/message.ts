@@ -93,7 +93,14 @@ export function messageId({ queue, id }: PlacedMessage): string {
  * @throws {Failure} if it is the id of no message
  */
 export function placeOf(text: string): PlacedMessage {
+  const place = placeIfAny(text);
+  if (!place) throw notFound(`message ${text}`);
+  return place;
+}
+
+/** The same; undefined if it is the id of no message. */
+export function placeIfAny(text: string): PlacedMessage | undefined {
   const [, letter, id] = /^msg_([mq])([A-Za-z0-9][!-~]{0,127})$/.exec(text) ?? [];
-  if (letter === undefined || id === undefined) throw notFound(`message ${text}`);
+  if (letter === undefined || id === undefined) return undefined;
   return { queue: byLetter[letter as keyof typeof byLetter], id };
 }

@@ -11,6 +11,7 @@ const featureNames = [
   "pause",
   "schedules",
   "debounce",
+  "pushed",
   "flows",
   "fallen",
   "batches",
@@ -71,6 +72,10 @@ const without: Readonly<Partial<Record<FeatureName, Partial<Record<FrontName, st
   sealedFlows: {
     http: "Callers encrypt: the server has no keys. The client does so.",
     commandLine: "It has no keys.",
+  },
+  pushed: {
+    http: "It runs no handlers of the library.",
+    commandLine: "It runs no handlers of the library.",
   },
   batches: { commandLine: "It has no call for what a task waited for." },
   offload: { commandLine: "It reaches the store only through a deployment." },

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { pages, textOf } from "./code.ts";
 
 // Counted as `wc -w README.md docs/*.md docs/*/*.md` counts them: code, tables and marks included.
-const MOST_WORDS = 57_600;
+const MOST_WORDS = 61_500;
 /** Sentences that two pages or more have. */
 const MOST_REPEATED = 0;
 /** A shorter sentence may be the same by chance. */

@@ -74,9 +74,9 @@ export function refusal(given: string | URL, policy: UrlPolicy): URL | string {
   return url;
 }
 
-/** The host of a URL in its one form: in lower case, without brackets and the dot at the end. */
+/** The host of a URL in its one form: in lower case, without brackets and dots at the end. */
 export const hostOf = ({ hostname }: URL): string =>
-  hostname.startsWith("[") ? hostname.slice(1, -1) : hostname.replace(/\.$/, "");
+  hostname.startsWith("[") ? hostname.slice(1, -1) : hostname.replace(/\.+$/, "");
 
 /** Whether a policy lets a host have private addresses. */
 export const mayBePrivate = (host: string, { allowPrivate = [] }: UrlPolicy): boolean =>

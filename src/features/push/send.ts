@@ -57,6 +57,7 @@ export async function sendTo(request: OutgoingRequest, policy: UrlPolicy = {}): 
   try {
     let sent = { ...headers };
     for (let left = policy.redirects ?? 0; ; left -= 1) {
+      controller.signal.throwIfAborted();
       const hop = {
         url,
         method: method.toUpperCase(),

@@ -3,7 +3,7 @@ import { operatorOf } from "../../open/operator.ts";
 import { json } from "../../respond.ts";
 import { type DeadMessage, deadMessage, readDead, shownDead } from "../dead-messages.ts";
 import { badRequest, missing, notFound } from "../failure.ts";
-import { messageId, type PlacedMessage, placeOf } from "../message.ts";
+import { messageId, placeIfAny, type PlacedMessage, placeOf } from "../message.ts";
 import type { Session } from "../session.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 import { done } from "./requests.ts";
@@ -68,9 +68,11 @@ function checkNoSettings(c: RequestContext): void {
 }
 
 async function find({ open }: Session, text: string): Promise<DeadMessage | undefined> {
-  const { queue, id } = placeOf(text);
-  const task = await open(queue).queue().get(id, { payload: true });
-  return task?.state === "rejected" && task.reason !== "cancelled" ? deadMessage(queue, task) : undefined;
+  const place = placeIfAny(text);
+  if (!place) return undefined;
+  const task = await open(place.queue).queue().get(place.id, { payload: true });
+  if (task?.state !== "rejected" || task.reason === "cancelled") return undefined;
+  return deadMessage(place.queue, task);
 }
 
 /** The dead letters that a request is about: by their ids, or those of a page. @throws {Failure} 400 */

@@ -1,3 +1,98 @@
+import { json } from "../../respond.ts";
+import { readWhole } from "../durations.ts";
+import { badRequest } from "../failure.ts";
+import { readFilters } from "../filters.ts";
+import { LIVE } from "../live-messages.ts";
+import { LOG_STATES, type LoggedMessage, loggedMessage, shownLogged } from "../logs.ts";
+import { placeIfAny } from "../message.ts";
+import type { Session } from "../session.ts";
+import { listsOf, type TaskList, taskPages } from "../task-pages.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 
-export function eventRoutes(_app: DialectApp, _dialect: Dialect): void {}
+/** Most messages of a page. */
+const MOST = 1_000;
+
+/** Most messages that one call looks at for those that filters choose. */
+const LOOK = 5_000;
+
+const IN_PROGRESS = ["ACTIVE", "RETRY", "ERROR"];
+
+const COMPLETED = { state: "completed" } as const;
+const DEAD = { state: "rejected" } as const;
+const CANCELLED = { state: "rejected", reason: "cancelled" } as const;
+
+/** The lists that have messages with an entry of a state. @default all */
+const LISTS: Readonly<Record<string, readonly Omit<TaskList, "queue">[]>> = {
+  DELIVERED: [COMPLETED],
+  FAILED: [DEAD],
+  CANCELED: [CANCELLED],
+  IN_PROGRESS: LIVE,
+};
+
+/** `GET /v2/logs` and `GET /v2/events`: what has happened to messages. */
+export function eventRoutes(app: DialectApp, dialect: Dialect): void {
+  for (const path of ["/v2/logs", "/v2/events"])
+    app.get(path, async (c) => {
+      const { entries, cursor } = await readLogs(dialect.session(c), new URL(c.req.url).searchParams);
+      // The client reads `events`, and the documentation has `logs`.
+      return json({ cursor, events: entries, logs: entries });
+    });
+}
+
+/**
+ * Reads a page of the logs: the entries of a page of messages, first of those that are not delivered yet.
+ * @throws {Failure} 400
+ */
+async function readLogs(session: Session, query: URLSearchParams) {
+  const { matches } = readFilters(query, ["count", "cursor", "order", "state", "messageIds", "api"]);
+  const wanted = query.getAll("state").map((state) => (state === "CANCELLED" ? "CANCELED" : state));
+  for (const state of wanted)
+    if (state !== "IN_PROGRESS" && !LOG_STATES.includes(state as never))
+      throw badRequest(`invalid state: ${state}; it must be IN_PROGRESS or one of ${LOG_STATES.join(", ")}`);
+  const states = new Set(wanted.flatMap((state) => (state === "IN_PROGRESS" ? IN_PROGRESS : state)));
+  const order = query.get("order") ?? "latestFirst";
+  const direction = order === "earliestFirst" ? 1 : -1;
+
+  const entriesOf = async (logged: LoggedMessage) => {
+    const { messageId, message } = logged;
+    const chosen = logged.events.filter(
+      ({ time, state }) =>
+        (states.size === 0 || states.has(state)) && matches({ message, messageId, createdAt: time }),
+    );
+    if (chosen.length === 0) return [];
+    const shown = await shownLogged(logged);
+    return chosen.map((event) => ({ ...shown, ...event }));
+  };
+  const inOrder = async (messages: readonly LoggedMessage[]) => {
+    const entries = (await Promise.all(messages.map(entriesOf))).flat();
+    // Of entries of the same time the later one of a message is further back in its list.
+    const sorted = entries.toSorted((one, other) => one.time - other.time);
+    return direction < 0 ? sorted.toReversed() : sorted;
+  };
+
+  const ids = [...query.getAll("messageIds"), ...query.getAll("messageId")];
+  if (ids.length > 0) {
+    const found = await Promise.all(ids.map((id) => find(session, id)));
+    return { entries: await inOrder(found.flatMap((one) => one ?? [])), cursor: undefined };
+  }
+
+  const size = Math.min(readWhole(query.get("count") ?? "100", "count", 1), MOST);
+  const [only = ""] = wanted.length === 1 ? wanted : [];
+  const lists = listsOf(...(LISTS[only] ?? [...LIVE, COMPLETED, DEAD, CANCELLED]));
+  const options = { size, reverse: direction < 0, cursor: query.get("cursor") ?? undefined };
+  let looked = 0;
+  let last: string | undefined;
+  for await (const { queue, tasks, cursor } of taskPages(session, lists, options)) {
+    const entries = await inOrder(tasks.flatMap((task) => loggedMessage(queue, task) ?? []));
+    looked += tasks.length;
+    last = cursor;
+    if (entries.length > 0 || looked >= LOOK) return { entries, cursor };
+  }
+  return { entries: [], cursor: last };
+}
+
+async function find({ open }: Session, messageId: string): Promise<LoggedMessage | undefined> {
+  const place = placeIfAny(messageId);
+  const task = place && (await open(place.queue).queue().get(place.id, { payload: true }));
+  return task ? loggedMessage(place.queue, task) : undefined;
+}

@@ -62,7 +62,7 @@ export function messageRoutes(app: DialectApp, dialect: Dialect): void {
     const until = performance.now() + dialect.budget;
     let cancelled = 0;
     for await (const { queue, live } of livePages(session, MAX_BATCH)) {
-      const own = live.filter(matches).map(({ id }) => ({ queue: queue.name, id }));
+      const own = live.filter(matches).map(({ id }) => ({ queue, id }));
       cancelled += await cancel(session, own);
       if (performance.now() > until) break;
     }

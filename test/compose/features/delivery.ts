@@ -1,8 +1,11 @@
 // When tasks are delivered: in turns, within limits, by schedules and wakes.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { Webhook } from "standardwebhooks";
 import { expect } from "vitest";
+import { push, type PushTask, type PushTools } from "../../../src/features/push/index.ts";
 import { type Enqueued, NonRetryableError, RetryAfter } from "../../../src/index.ts";
+import { startReceiver } from "../../features/push/receiver.ts";
 import { type AddedTask, type Delivered, until, work } from "../front.ts";
 import { eight, empty, type Feature, noting, tasksOf } from "./feature.ts";
 
@@ -180,6 +183,38 @@ export const debounce: Feature = () => {
     },
   };
 };
+
+/** Tasks are delivered to a URL: what the receiver answers completes them, or makes them dead letters. */
+export const pushed: Feature = () => {
+  let deliver: ReturnType<typeof push> | undefined;
+  return {
+    given: {
+      declaration: {},
+      concurrency: 5,
+      handler: (task) => deliver?.(task as unknown as PushTask, {}, {} as PushTools),
+    },
+    async run(front) {
+      const receiver = await startReceiver();
+      const url = ({ payload }: PushTask) => `${receiver.url}/${String(payload)}`;
+      deliver = push({ url, secret, allow: ["127.0.0.1"], allowPrivate: ["127.0.0.1"] });
+      receiver.byPath = { "/hook/gone": 410 };
+      await front.add([
+        { payload: "ok", id: "e1.a", group: "a" },
+        { payload: "gone", id: "e1.b", group: "b" },
+      ]);
+      await work(front, () => receiver.requests.length >= 2);
+      for (const { headers, body } of receiver.requests) new Webhook(secret).verify(body, headers);
+      const ids = receiver.requests.map(({ headers }) => headers["webhook-id"]);
+      expect(ids.toSorted()).toEqual(["e1.a", "e1.b"]);
+      const result = { status: 200, body: "", truncated: false };
+      expect(await front.get("e1.a")).toMatchObject({ state: "completed", result });
+      expect(await front.counts()).toMatchObject({ ...empty, rejected: 1 });
+    },
+    logs: (line) => "deadLetter" in line,
+  };
+};
+
+const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 
 /** A consumer starts with the enqueue, without cron: of a task alone, and of several. */
 export const wake: Feature = () => {

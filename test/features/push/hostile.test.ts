@@ -159,6 +159,18 @@ describe.each<Via>(["node:http", "fetch"])("by %s", (via) => {
     expect({ status, truncated }).toEqual({ status: 200, truncated: true });
   });
 
+  test("a redirect that arrives as the time ends is not followed", async () => {
+    const receiver = await startHostile((socket) => {
+      socket.write("HTTP/1.1 307 Found\r\nlocation: /other\r\ncontent-length: 9\r\n\r\na");
+    });
+    const request = { url: receiver.url, timeout: "30s", maxBody: 9 } as const;
+    const sending = () => sendVia(via, request, { ...here, redirects: 5 });
+    await expect(inOwnTime(sending, passingAfter(headersReceived(), 30_000))).rejects.toMatchObject({
+      code: "timeout",
+    });
+    expect(receiver.requests.filter((text) => text !== "")).toHaveLength(1);
+  });
+
   test("a redirect to the metadata of a cloud is not followed, and refused where redirects are", async () => {
     const receiver = await startHostile((socket) => {
       socket.end(

@@ -106,6 +106,11 @@ test("a name that cannot be resolved is an error with its code", async () => {
   });
 });
 
+test("a name without addresses is an error", async () => {
+  resolving([]);
+  await expect(sendTo({ url: "http://hook.example.com/" })).rejects.toMatchObject({ code: "unreachable" });
+});
+
 test("a resolver that does not answer ends with the time limit", async () => {
   let onLookup = () => {};
   const looked = new Promise<void>((resolve) => (onLookup = resolve));

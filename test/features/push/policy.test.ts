@@ -66,6 +66,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
     "http://0177.0.0.1",
     "http://127.1",
     "http://127.0.0.1.",
+    "http://localhost..",
     "http://①②⑦.0.0.1",
     "http://%31%32%37.0.0.1",
     "http://169.254.43518",

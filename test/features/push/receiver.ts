@@ -15,14 +15,17 @@ export interface Receiver {
     readonly path: string;
   }[];
   readonly answers: Answer[];
+  /** What it always answers at these paths. */
+  byPath: Readonly<Record<string, number>>;
 }
 
 export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
   const requests: Receiver["requests"] = [];
+  const receiver: Receiver = { url: "", requests, answers, byPath: {} };
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const headers = request.headers as Record<string, string>;
     requests.push({ headers, body: await text(request), path: request.url ?? "" });
-    const answer = answers.shift() ?? 200;
+    const answer = receiver.byPath[request.url ?? ""] ?? answers.shift() ?? 200;
     const { status, headers: given, body = "" } = typeof answer === "number" ? { status: answer } : answer;
     response.writeHead(status, given).end(body);
   };
@@ -32,5 +35,5 @@ export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${port}/hook`, requests, answers };
+  return Object.assign(receiver, { url: `http://127.0.0.1:${port}/hook` });
 }

@@ -28,6 +28,7 @@ export class ClusterStack extends Stack {
   /** Fewer, because the troubles of a cluster take longer. */
   readonly shares = {
     consumer: { kill: 2, pause: 1 },
+    receiver: ONCE,
     producer: ONCE,
     sweeper: ONCE,
     deepSweeper: ONCE,
@@ -41,7 +42,7 @@ export class ClusterStack extends Stack {
 
   static async open(options: StackOptions, seconds: number): Promise<ClusterStack> {
     const cluster = await startCluster({ witnesses: true });
-    const urls = { redis: cluster.url, gateway: "", server: await freeUrl() };
+    const urls = { redis: cluster.url, gateway: "", server: await freeUrl(), receiver: await freeUrl() };
     const stack = new ClusterStack(cluster, options, urls);
     await stack.#noteStays();
     return stack.begin(seconds);

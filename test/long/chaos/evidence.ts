@@ -74,6 +74,8 @@ export class Evidence {
   /** {@link leaseOf} the leases past which a consumer worked on purpose. */
   readonly overslept = new Set<string>();
   readonly faults: { readonly at: number; readonly kind: string }[] = [];
+  /** By the ids of deliveries, the marks that the receiver got, each time. */
+  readonly received = new Map<string, string[]>();
   readonly broken: string[] = [];
   readonly flows = new FlowEvidence();
   readonly #open = new Map<string, Call & { readonly settle: Asked[]; readonly marks: readonly string[] }>();
@@ -154,6 +156,9 @@ export class Evidence {
       }
       case "overslept":
         this.overslept.add(leaseOf(readReceipt(line.receipt, "receipt")));
+        return;
+      case "received":
+        this.received.set(line.id, [...(this.received.get(line.id) ?? []), line.mark]);
         return;
       case "late":
         this.life(by).stalls.push({ from: at - line.ms, until: at });

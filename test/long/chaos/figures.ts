@@ -1,4 +1,5 @@
 import type { Evidence, Life } from "./evidence.ts";
+import type { DeliveryTally } from "./deliveries-verdict.ts";
 import type { FlowTally } from "./flows-verdict.ts";
 import type { History } from "./history.ts";
 import type { Tally } from "./verdict.ts";
@@ -6,6 +7,7 @@ import type { Tally } from "./verdict.ts";
 /** A run in numbers. */
 export interface Figures extends Tally {
   readonly flows: FlowTally;
+  readonly toReceivers: DeliveryTally;
   readonly seconds: number;
   readonly processes: number;
   /** Tasks that were delivered by their enqueue. */

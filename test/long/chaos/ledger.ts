@@ -28,6 +28,8 @@ export type Entry = Readonly<
   | { what: "overslept"; receipt: string }
   /** The process got no time for so many ms, up to now. */
   | { what: "late"; ms: number }
+  /** The receiver took a delivery. */
+  | { what: "received"; id: string; mark: string }
   /** The gateway did this to a request. */
   | { what: "fault"; kind: string }
   /** Something that must not happen. */

@@ -20,6 +20,7 @@ const PATIENCE = 3_000;
 export class PartitionStack extends SingleStack {
   override readonly shares: Shares = {
     deployment: { kill: 4, pause: 3 },
+    receiver: ONCE,
     consumer: ONCE,
     producer: ONCE,
     deepSweeper: ONCE,

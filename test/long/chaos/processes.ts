@@ -18,6 +18,7 @@ const programs = {
   sweeper: new URL("sweeper.ts", import.meta.url),
   deepSweeper: new URL("deep-sweeper.ts", import.meta.url),
   deployment: new URL("deployment.ts", import.meta.url),
+  receiver: new URL("receiver.ts", import.meta.url),
 };
 
 /** How long a process that is asked to end may take, ms: longer than its last request, also on a busy machine. */
@@ -53,7 +54,7 @@ export interface ProcessesOptions {
   readonly roll: (sides: number) => number;
   readonly environment: Pick<
     RunProcessEnvironment,
-    "CHAOS_REDIS" | "CHAOS_GATEWAY" | "CHAOS_SERVER" | "CHAOS_TOKEN"
+    "CHAOS_REDIS" | "CHAOS_GATEWAY" | "CHAOS_SERVER" | "CHAOS_TOKEN" | "CHAOS_RECEIVER"
   >;
 }
 

@@ -17,6 +17,7 @@ const queues = {
   long: runProcess.queue(QUEUES.long),
   recalled: runProcess.queue(QUEUES.recalled),
   ordered: runProcess.queue(QUEUES.ordered),
+  deliveries: runProcess.queue(QUEUES.deliveries),
 };
 const recent: { queue: keyof typeof queues; id: string }[] = [];
 let marks = 0;
@@ -154,6 +155,11 @@ const acts: (() => Promise<unknown>)[] = [
   () => (roll(3) === 0 ? enqueue("long", [task("long", { maxAttempts: 0, lease: LEASE })]) : cancelOne()),
   () => enqueueOnce("ordered", some(ordered)),
   () => enqueue("ordered", some(ordered)),
+  () =>
+    enqueueOnce(
+      "deliveries",
+      some(() => task("deliver", { maxAttempts: 0 })),
+    ),
   enqueueKeyed,
   enqueueKeyed,
   recall,

@@ -24,6 +24,8 @@ export interface RunProcessEnvironment {
   /** The HTTP interface that the process uses, or is. */
   readonly CHAOS_SERVER: string;
   readonly CHAOS_TOKEN: string;
+  /** Where deliveries go. */
+  readonly CHAOS_RECEIVER: string;
 }
 
 /** How late a timer of the process has to be before its ledger notes it, ms. */

@@ -5,6 +5,7 @@ import type { Role } from "./processes.ts";
 import { Causes } from "./causes.ts";
 import { Evidence, type Life } from "./evidence.ts";
 import { counted, type Figures, killed, recovery } from "./figures.ts";
+import { judgeDeliveries } from "./deliveries-verdict.ts";
 import { judgeFlows, missingIn } from "./flows-verdict.ts";
 import { readHistory } from "./history.ts";
 import { Ledger, readLedgers } from "./ledger.ts";
@@ -77,6 +78,8 @@ export async function chaos({
     const history = readHistory(commands);
     const judgement = judge(history, evidence, new Causes(evidence), stack.ticks);
     const ofFlows = judgeFlows(history, evidence);
+    const deliveries = judgeDeliveries(history, evidence);
+    violations.push(...deliveries.violations);
     violations.push(...ofFlows.violations, ...(await stack.leftOfFlows()));
     const rolesOf = (times: (life: Life) => number) =>
       [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
@@ -84,6 +87,7 @@ export async function chaos({
     const figures: Figures = {
       ...judgement.tally,
       flows: ofFlows.tally,
+      toReceivers: deliveries.tally,
       seconds: Math.round((Date.now() - began) / 1_000),
       processes: evidence.lives.size,
       handedOver: evidence.handedOver,
@@ -103,6 +107,7 @@ export async function chaos({
     violations.push(
       ...stack.certain.filter((kind) => !(kind in troubles)).map((kind) => `no trouble: ${kind}`),
     );
+    if (deliveries.tally.delivered === 0) violations.push("nothing was delivered");
     violations.push(...missingIn(ofFlows.tally).map((what) => `of flows there were no ${what}`));
     if (violations.length > 0) stack.keepFiles(folder);
     return { violations, figures };

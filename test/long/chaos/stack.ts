@@ -37,6 +37,7 @@ const PLAYERS: readonly Role[] = [
   { name: "hand-2", program: "consumer", style: "hand", through: "server" },
   { name: "worker-1", program: "consumer", style: "worker" },
   { name: "worker-2", program: "consumer", style: "worker", through: "server" },
+  { name: "receiver-1", program: "receiver" },
   { name: "sweeper-1", program: "sweeper" },
   { name: "sweeper-2", program: "sweeper" },
   { name: "deep-1", program: "deepSweeper", style: "all" },
@@ -61,6 +62,7 @@ export interface Urls {
   readonly redis: string;
   readonly gateway: string;
   readonly server: string;
+  readonly receiver: string;
 }
 
 export const freeUrl = async () => `http://127.0.0.1:${await freePort()}`;
@@ -87,6 +89,7 @@ export abstract class Stack {
       CHAOS_GATEWAY: urls.gateway,
       CHAOS_SERVER: urls.server,
       CHAOS_TOKEN: crypto.randomUUID(),
+      CHAOS_RECEIVER: urls.receiver,
     };
     this.options = { ...options, environment };
     this.processes = new Processes(this.options);
@@ -236,6 +239,7 @@ export class SingleStack extends Stack {
     consumer: { kill: 4, pause: 3 },
     deployment: { kill: 2, pause: 2 },
     producer: ONCE,
+    receiver: ONCE,
     sweeper: ONCE,
     deepSweeper: ONCE,
   };
@@ -243,7 +247,12 @@ export class SingleStack extends Stack {
 
   static async open(options: StackOptions, seconds: number): Promise<SingleStack> {
     const redis = await startRedis({ args: DURABLE });
-    const urls = { redis: redis.url, gateway: await freeUrl(), server: await freeUrl() };
+    const urls = {
+      redis: redis.url,
+      gateway: await freeUrl(),
+      server: await freeUrl(),
+      receiver: await freeUrl(),
+    };
     return new this(redis, options, urls).begin(seconds);
   }
 
@@ -313,6 +322,7 @@ const PROGRAMS = [
   "deployment",
   "sweeper",
   "deepSweeper",
+  "receiver",
   "server",
   "gateway",
 ] as const satisfies readonly Role["program"][];

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NonRetryableError, type EnqueueOptions, type Task } from "../../../src/index.ts";
+import { push } from "../../../src/features/push/index.ts";
 import { readReceipt } from "../../../src/kernel/names/receipt.ts";
 import { type InFlow, workInFlow } from "./flows-work.ts";
 import type { RunProcess } from "./run-process.ts";
@@ -28,6 +29,8 @@ export const QUEUES = {
   ordered: "ordered",
   /** Debounced tasks and singletons. The end of a task's mark names its key. */
   keyed: "keyed",
+  /** Deliveries to a receiver over HTTP. */
+  deliveries: "deliveries",
   /** Tasks of flows. */
   steps: "steps",
   stages: "stages",
@@ -67,6 +70,22 @@ const errands = {
   kill: async ({ attempt }) => {
     if (attempt === 1) process.kill(process.pid, "SIGKILL");
     await sleep(5);
+  },
+  /** Sends a request to the receiver, as deployments do. */
+  deliver: async ({ receipt, payload, attempt, signal }, _, { env }) => {
+    const send = push({ url: env.CHAOS_RECEIVER, allowPrivate: ["127.0.0.1"], timeout: LEASE });
+    const { id } = readReceipt(receipt, "receipt");
+    const task = {
+      id,
+      receipt,
+      payload,
+      attempt,
+      signal,
+      enqueuedAt: 0,
+      headers: undefined,
+      group: undefined,
+    };
+    await send(task, {}, {} as never);
   },
   /** The first consumer that extends no lease works past it. */
   oversleep: async ({ attempt, receipt }, roll, runProcess) => {

@@ -62,6 +62,7 @@ async function checkedAddresses(
         signal.throwIfAborted();
         throw new DeliveryError("unreachable", `the name of the host was not resolved: ${codeOf(error)}`);
       });
+  if (found.length === 0) throw new DeliveryError("unreachable", "the host has no address");
   if (!mayBePrivate(host, policy) && !found.every(({ address }) => isPublic(address))) {
     throw new DeliveryError("refused", "the host has an address that is not public");
   }

@@ -1,5 +1,6 @@
 import { byteLength } from "../kernel/record/byte-length.ts";
 import { MAX_ERROR_BYTES } from "../kernel/options/limits.ts";
+import type { Callback, Message } from "./message.ts";
 
 /** A delivery that has failed: the error of its task, as `get` and dead letters have it. */
 export interface FailedDelivery {
@@ -11,6 +12,21 @@ export interface FailedDelivery {
   readonly responseHeader?: Readonly<Record<string, readonly string[]>>;
   /** The start of its body. */
   readonly responseBody?: string;
+}
+
+/** What is kept of a message that was delivered: the result of its task, of which logs are made. */
+export interface Delivery {
+  /** Of the response. */
+  readonly status: number;
+  /** Without its body and its headers. */
+  readonly message: Message;
+}
+
+export function deliveryOf(status: number, message: Message): Delivery {
+  const { body: _, isBase64: __, headers: ___, callback, failureCallback, ...rest } = message;
+  const urlOf = (its: Callback | undefined) => its && { url: its.url, headers: {} };
+  const kept = { ...rest, callback: urlOf(callback), failureCallback: urlOf(failureCallback) };
+  return { status, message: JSON.parse(JSON.stringify(kept)) as Message };
 }
 
 /** The error as it can be stored: with as much of the response as has room. */

@@ -1,0 +1,3 @@
+import { deliversSafely } from "../process/pushing.ts";
+
+deliversSafely("bun");
