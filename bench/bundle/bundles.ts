@@ -28,6 +28,7 @@ const dashboard = everything("./src/dashboard/index.ts");
 const schedules = `export { schedules } from "./src/open/schedules/index.ts";`;
 const order = everything("./src/open/order/index.ts");
 const flows = `export { flows } from "./src/http/flows/index.ts";`;
+const topics = `export { topics } from "./src/http/topics/index.ts";`;
 /** It needs the strict order. */
 const qstash = `${order} export { qstash } from "./src/qstash/index.ts";`;
 const debounce = `export { debounce } from "./src/features/debounce/index.ts";`;
@@ -40,6 +41,7 @@ const parts = `
   ${order}
   ${debounce}
   ${flows}
+  ${topics}
 `;
 
 const client = everything("./src/client/index.ts");
@@ -60,6 +62,7 @@ export const bundles: readonly Bundle[] = [
   { name: "the same with schedules", source: cloudflare + schedules, part: "one file" },
   { name: "the same with order", source: cloudflare + order, part: "one file" },
   { name: "the same with flows", source: cloudflare + flows, part: "one file" },
+  { name: "the same with topics", source: cloudflare + topics, part: "one file" },
   { name: "the same with debounce", source: cloudflare + debounce, part: "one file" },
   { name: "the same with qstash", source: cloudflare + qstash, part: "one file" },
   { name: "the same with all parts", source: cloudflare + parts, part: "one file" },

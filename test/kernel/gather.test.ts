@@ -99,7 +99,7 @@ describe("calls that are gathered", () => {
       noting("q", ["d"], "7"),
     ]);
     expect(values(results)).toEqual(["a", "b", "a", "c", "d"].map((name) => ["register", name]));
-    const [{ commands = [] } = {}] = requests;
+    const commands = requests[0]?.commands ?? [];
     expect(commands.slice(0, 3).map((one) => "script" in one && [one.keys, one.args])).toEqual([
       [["q"], ["", "a", "b"]],
       [["other"], ["", "c"]],

@@ -151,8 +151,7 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
     const {
       prefix = transport.prefix ?? prefixVariable({ SLUICE_PREFIX: processVariable("SLUICE_PREFIX") }),
     } = this.#declaration;
-    const definitionOf = (name: string) =>
-      queues.find((queue) => queue.name === name) as QueueDefinition | undefined;
+    const definitionOf = (name: string) => queues.find((queue) => queue.name === name);
     const open = opening({ transport, prefix, wake: made(wake), definitionOf });
     return new Topic(this, { open, ref: refOf(open) });
   }

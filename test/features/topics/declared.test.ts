@@ -20,7 +20,7 @@ const subscribing = (...subscribes: readonly Subscribes[]) => defineQueue("billi
 function apply(queues: readonly DefinedQueue[], { transport } = instance()) {
   const definitionOf = (name: string) => queues.find((one) => one.name === name) as never;
   const open = opening({ transport, now: () => rig.now, definitionOf });
-  return applySubscriptions({ open, ref: refOf(open) }, queues as never, undefined);
+  return applySubscriptions({ open, ref: refOf(open) }, queues, undefined);
 }
 
 const pairs = async () =>
@@ -116,7 +116,7 @@ test("declarations are checked when the deployment is made", () => {
 });
 
 test("a deployment applies what its queues declare, and gives topics to its handlers", async () => {
-  const done: unknown[] = [];
+  const done: string[] = [];
   const billing = defineQueue<number>("billing", { subscribes: orders });
   const mail = defineQueue<number>("mail", { subscribes: "order*".replace("*", "s.#") as Subscribes });
   const shop = defineQueue<number>("shop");
@@ -127,17 +127,29 @@ test("a deployment applies what its queues declare, and gives topics to its hand
         ...(make === sluice ? { topics: part } : {}),
         consumers: [
           shop.consumer(({ payload }, _, { topic }) => topic(orders).publish(payload, { id: "one" })),
-          billing.consumer(({ id, payload }) => void done.push(["billing", id, payload])),
-          mail.consumer(({ id, payload }) => void done.push(["mail", id, payload])),
+          billing.consumer(({ id, payload }) => void done.push(`billing ${id} ${payload}`)),
+          mail.consumer(({ id, payload }) => void done.push(`mail ${id} ${payload}`)),
         ],
         fetch: async (_, { queue: open }) => Response.json(await open(shop).enqueue(7)),
       }),
     );
     await deployed.fetch("/buy");
     await deployed.run();
-    expect(done.toSorted()).toEqual([
-      ["billing", "one", 7],
-      ["mail", "one", 7],
-    ]);
+    expect(done.toSorted()).toEqual(["billing one 7", "mail one 7"]);
   }
+});
+
+test("a deployment without the part says how to turn it on", async () => {
+  const app = sluice({
+    topics: false,
+    fetch: async (_, { topic }) => {
+      try {
+        return Response.json(await topic("orders").publish(1));
+      } catch (error) {
+        return new Response((error as Error).message);
+      }
+    },
+  });
+  const answer = await testDeployment(app).fetch("/");
+  expect(await answer.text()).toContain('import { topics } from "sluice-queue/topics"');
 });

@@ -217,7 +217,7 @@ describe("a copy is what the queue's own producer would add", () => {
     const here = { definitionOf: (name: string) => (name === "billing" ? billing : undefined) };
     await topics(here).topic("orders").publish("secret", { id: "a" });
     expect(await rig.command("HGET", "sluice:{billing}:tasks", "a")).not.toContain("secret");
-    const [task] = await queue("billing", { ...billing.options } as object).dequeue();
+    const [task] = await queue("billing", { ...billing.options }).dequeue();
     expect(task).toMatchObject({ id: "a", payload: "secret" });
     expect(await queue("mail").get("a")).toMatchObject({ state: "delayed", options: { maxAttempts: 2 } });
     // A publisher without the key must not write it as it is.
@@ -282,7 +282,7 @@ test("a declared topic publishes by itself, with its schema and the queues that 
   const orders = defineTopic<number>("orders", {
     transport: () => rig.transport,
     queues: [billing],
-    schema: numbers as never,
+    schema: numbers,
   });
   expect(await orders.subscribe("billing")).toEqual({ queue: "billing", topic: "orders", created: true });
   expect(await orders.subscribe("billing")).toMatchObject({ created: false });

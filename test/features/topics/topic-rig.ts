@@ -46,5 +46,4 @@ export function useTopicRig() {
 }
 
 /** The name of a command, or of its script. */
-export const nameOf = (command: Command): string =>
-  "script" in command ? command.script.name : (command[0] as string);
+export const nameOf = (command: Command): string => ("script" in command ? command.script.name : command[0]);

@@ -21,7 +21,7 @@ async function subscribed(count: number): Promise<Queue[]> {
   return names.map((name) => new Queue(name, { transport: billed.transport }));
 }
 
-/** What the enqueues cost that the publish stands for. */
+/** What the enqueues cost that a publish makes. */
 async function enqueues(queues: readonly Queue[], id: string): Promise<number> {
   const options = { id, headers: { a: "b" } };
   return billed.cost(() => Promise.all(queues.map((queue) => queue.enqueue({ order: 1 }, options))));
