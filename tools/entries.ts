@@ -20,6 +20,7 @@ export const entries = {
   flows: "src/http/flows/index.ts",
   topics: "src/http/topics/index.ts",
   push: "src/features/push/index.ts",
+  endpoints: "src/http/endpoints/index.ts",
   qstash: "src/qstash/index.ts",
   opentelemetry: "src/features/tracing/open-telemetry.ts",
   alerts: "src/features/alerts/index.ts",

@@ -31,6 +31,7 @@ const flows = `export { flows } from "./src/http/flows/index.ts";`;
 const topics = `export { topics } from "./src/http/topics/index.ts";`;
 /** It needs the strict order. */
 const qstash = `${order} export { qstash } from "./src/qstash/index.ts";`;
+const endpoints = `export { endpoints } from "./src/http/endpoints/index.ts";`;
 const debounce = `export { debounce } from "./src/features/debounce/index.ts";`;
 /** All that a Worker may import. */
 const parts = `
@@ -64,6 +65,7 @@ export const bundles: readonly Bundle[] = [
   { name: "the same with flows", source: cloudflare + flows, part: "one file" },
   { name: "the same with topics", source: cloudflare + topics, part: "one file" },
   { name: "the same with debounce", source: cloudflare + debounce, part: "one file" },
+  { name: "the same with endpoints", source: cloudflare + endpoints, part: "one file" },
   { name: "the same with qstash", source: cloudflare + qstash, part: "one file" },
   { name: "the same with all parts", source: cloudflare + parts, part: "one file" },
   { name: "openTelemetry", source: everything("./src/features/tracing/open-telemetry.ts"), part: "one file" },

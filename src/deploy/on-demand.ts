@@ -1,4 +1,5 @@
 import type { Dashboard } from "../http/dashboard/mount.ts";
+import { endpoints } from "../http/endpoints/index.ts";
 import { flows } from "../http/flows/index.ts";
 import type { Part } from "../http/parts.ts";
 import { topics } from "../http/topics/index.ts";
@@ -34,6 +35,7 @@ export const onDemand: PartsOnDemand = {
   order: orOwn(order),
   debounce: orOwn(debounce),
   flows: orOwn(flows),
+  endpoints: orOwn(endpoints),
   topics: orOwn(topics),
   qstash,
 };

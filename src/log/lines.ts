@@ -61,6 +61,17 @@ export const hookFailed = (hook: string, queue: string, task: string, error: unk
   { [hook]: queue, task, failed: messageOf(error) },
 ];
 
+/** @param reason why it was disabled */
+export const endpointDisabled = (endpoint: string, reason: string): LogLine => [
+  "error",
+  { endpoint, disabled: reason },
+];
+
+export const endpointHookFailed = (endpoint: string, error: unknown): LogLine => [
+  "error",
+  { onEndpointDisabled: endpoint, failed: messageOf(error) },
+];
+
 export const wakeFailed = (queue: string, error: unknown): LogLine => [
   "warn",
   { wake: queue, failed: messageOf(error) },

@@ -9,7 +9,7 @@ import type { Session } from "./session.ts";
 
 /** What callbacks report of an attempt. */
 export interface Attempted {
-  readonly task: Pick<Task, "id" | "enqueuedAt">;
+  readonly task: Pick<Task, "id" | "enqueuedAt" | "attempt">;
   /** The queue of the message. */
   readonly queue: string;
   readonly message: Message;
@@ -35,13 +35,13 @@ export async function callBack(
   isFailure: boolean,
 ): Promise<void> {
   if (!callback) return;
-  const { task, message, retried } = attempted;
+  const { task, message } = attempted;
   const headers = {
     "upstash-retries": String(message.retries),
     ...callback.headers,
     "content-type": "application/json",
   };
-  const id = `${task.id}.${isFailure ? "failure" : `callback${retried}`}`;
+  const id = `${task.id}.${isFailure ? "failure" : "callback"}${task.attempt}`;
   const body = JSON.stringify(callbackBody(attempted, isFailure));
   try {
     await publish(session, [{ destination: callback.url, headers, body, id }]);

@@ -1,10 +1,11 @@
-import { RetryAfter } from "../drain/failures.ts";
+import { NonRetryableError, RetryAfter } from "../drain/failures.ts";
 import type { Task } from "../drain/types.ts";
 import { SluiceError } from "../errors.ts";
 import { type Delivered, DeliveryError, sendTo } from "../features/push/index.ts";
 import { readReceipt } from "../kernel/names/receipt.ts";
 import { bytesOf } from "./body.ts";
 import { callBack } from "./callbacks.ts";
+import { Failure } from "./failure.ts";
 import { deliveryOf, type FailedDelivery, listedHeaders, storable } from "./outcomes.ts";
 import { type Message, messageId, type Publication } from "./message.ts";
 import { publish } from "./publish.ts";
@@ -39,7 +40,13 @@ export async function deliver(
   const { payload } = task;
   if ("publish" in payload) {
     const { publish: due, scheduleId } = payload;
-    return publish(session, [{ ...due, scheduleId, id: `${task.id}.due` }]);
+    try {
+      return await publish(session, [{ ...due, scheduleId, id: `${task.id}.due` }]);
+    } catch (error) {
+      // Such as a URL group that is gone.
+      if (error instanceof Failure) throw new NonRetryableError(error.message);
+      throw error;
+    }
   }
   const retried = readReceipt(task.receipt, "receipt").charged - 1;
   const attempt = await send({ ...task, payload }, queue, retried, session);

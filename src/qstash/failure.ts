@@ -32,6 +32,7 @@ export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
   if (!(error instanceof SluiceError)) return undefined;
   if (error.code === "invalid_argument") return badRequest(error.message);
+  if (error.code === "unsupported") return new Failure(501, error.message);
   if (error.code === "too_large") return new Failure(413, error.message);
   // The client takes each 429 for a limit of its plan, and shows the limits of the headers.
   return error.code === "queue_full" ? new Failure(503, error.message) : undefined;

@@ -8,6 +8,10 @@ import { checkedExpression } from "./retry-delay.ts";
 /** Headers with lower-case names. */
 export type LowerHeaders = Readonly<Record<string, string>>;
 
+/** What HTTP allows. A batch may have anything. */
+const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** A message without its destination, and how to enqueue it. */
 export interface Draft {
   readonly message: Omit<Message, "url">;
@@ -68,6 +72,10 @@ function forwarded(headers: LowerHeaders): LowerHeaders {
   const its: Record<string, string> = {};
   if (headers["content-type"]) its["content-type"] = headers["content-type"];
   for (const [name, value] of withPrefix(headers, "upstash-forward-")) if (!OWN.test(name)) its[name] = value;
+  for (const [name, value] of Object.entries(its)) {
+    if (NAME.test(name) && VALUE.test(value)) continue;
+    throw badRequest(`invalid header to forward: ${name}`);
+  }
   return its;
 }
 

@@ -39,8 +39,7 @@ export function qstash<Env extends object = object>(given: QStashGiven<Env>): De
     consumers: [consumerOf(messages), consumerOf(ordered)],
     tools: (open) => ({ [OPEN]: open }),
     async onDeadLetter(letter, tools) {
-      const isLost = letter.reason === "lease_expired" || letter.reason === "taken_back";
-      if (!isLost || ![messages.name, ordered.name].includes(letter.queue)) return;
+      if (![messages.name, ordered.name].includes(letter.queue)) return;
       const { reportLost } = await import("./lost-message.ts");
       await reportLost(letter, sessionIn(tools.env, tools));
     },

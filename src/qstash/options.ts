@@ -1,5 +1,7 @@
-import { invalidArgument } from "../errors.ts";
+import { invalidArgument, messageOf } from "../errors.ts";
+import { checkPolicy } from "../features/push/index.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
+import { pick } from "../pick.ts";
 
 /** The options of {@link qstash}. */
 export interface QStashOptions {
@@ -31,9 +33,18 @@ export function settingsOf<Env>(given: QStashGiven<Env>): (env: Env) => QStashOp
   }
   let known: { readonly env: Env; readonly settings: QStashOptions } | undefined;
   return (env) => {
-    if (known?.env !== env) known = { env, settings: checked(given(env)) };
+    if (known?.env !== env) known = { env, settings: checkedInEnvironment(() => given(env)) };
     return known.settings;
   };
+}
+
+/** An error here is not the caller's. */
+function checkedInEnvironment(make: () => QStashOptions): QStashOptions {
+  try {
+    return checked(make());
+  } catch (error) {
+    throw new Error(messageOf(error), { cause: error });
+  }
 }
 
 function checked(options: QStashOptions): QStashOptions {
@@ -53,5 +64,6 @@ function checked(options: QStashOptions): QStashOptions {
   const isKey = (key: unknown) => typeof key === "string" && key !== "";
   if (!Array.isArray(signingKeys) || signingKeys.length !== 2 || !signingKeys.every(isKey))
     throw invalidArgument("qstash.signingKeys", "must be the current and the next signing key");
+  checkPolicy(pick(options, ["allow", "allowPrivate"]), "qstash.");
   return options;
 }

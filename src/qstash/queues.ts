@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { InstanceMemory } from "../kernel/instance-memory.ts";
 import { operatorOf } from "../open/operator.ts";
 import type { GroupInfo } from "../operate/groups.ts";
+import { atOnce } from "./at-once.ts";
 import { badRequest, notFound } from "./failure.ts";
 import { ordered } from "./message.ts";
 import type { Session } from "./session.ts";
@@ -54,7 +55,9 @@ export async function upsertQueue(session: Session, body: unknown): Promise<void
   const { queueName, parallelism, paused } = parsed.output;
   const name = queueNameOf(queueName);
   await operatorIn(session).configureGroup(name, {
-    ...(parallelism === 1 ? { order: null, maxWorking: null } : { order: "none", maxWorking: parallelism }),
+    ...(parallelism === 1
+      ? { order: "strict", maxWorking: null }
+      : { order: "none", maxWorking: parallelism }),
     paused,
   });
   await touch(session, name);
@@ -66,7 +69,13 @@ export async function noteQueue(session: Session, name: string): Promise<void> {
   const key = `${prefix} ${name}`;
   if ((known.get(transport, key) ?? 0) > performance.now()) return;
   const now = timeOf(session);
-  await recordsOf(session).change(name, (before) => before ?? { createdAt: now, updatedAt: now });
+  let isNew = false;
+  await recordsOf(session).change(name, (before) => {
+    isNew = before === undefined;
+    return before ?? { createdAt: now, updatedAt: now };
+  });
+  // The declared order is applied by the first cron, perhaps after the first messages.
+  if (isNew) await operatorIn(session).configureGroup(name, { order: "strict" });
   known.set(transport, key, performance.now() + KNOWN_FOR);
 }
 
@@ -77,9 +86,10 @@ export async function readQueue(session: Session, name: string): Promise<ShownQu
 
 /** All queues, by name. */
 export async function listQueues(session: Session): Promise<ShownQueue[]> {
-  const operator = operatorIn(session);
   const all = [...(await recordsOf(session).list())].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return Promise.all(all.map(async ([name, record]) => shown(record, await operator.groupSettings(name))));
+  return atOnce(session, all, async (open, [name, record]) => {
+    return shown(record, await operatorIn({ open }).groupSettings(name));
+  });
 }
 
 /** @throws {Failure} 404 */
@@ -114,7 +124,7 @@ async function touch(session: Session, name: string): Promise<void> {
   }));
 }
 
-const operatorIn = ({ open }: Session) => operatorOf(open(ordered));
+const operatorIn = ({ open }: Pick<Session, "open">) => operatorOf(open(ordered));
 
 const recordsOf = (session: Session) => session.records<QueueRecord>("queues");
 

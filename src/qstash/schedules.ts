@@ -1,4 +1,5 @@
 import { newToken } from "../kernel/names/ids.ts";
+import { atOnce } from "./at-once.ts";
 import type { Schedule, Schedules } from "../features/schedules/index.ts";
 import { badRequest, notFound } from "./failure.ts";
 import { type LowerHeaders, readHeaders } from "./headers.ts";
@@ -32,9 +33,9 @@ const PAGE = 500;
 export async function createSchedule(session: Session, request: ScheduleRequest): Promise<string> {
   const { destination, headers, body, isBase64, callerIp } = request;
   const id = headers["upstash-schedule-id"] || `scd_${newToken()}`;
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(id))
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/.test(id))
     throw badRequest(
-      `invalid Upstash-Schedule-Id: ${id}; it must be 1 to 100 of A-Z a-z 0-9 . _ -, and begin with a letter or a digit`,
+      `invalid Upstash-Schedule-Id: ${id}; it must be 1 to 80 of A-Z a-z 0-9 . _ -, and begin with a letter or a digit`,
     );
   const queue = headers["upstash-queue-name"] ? queueNameOf(headers["upstash-queue-name"]) : undefined;
   const kept = Object.entries(headers).filter(
@@ -74,7 +75,9 @@ export async function listSchedules(session: Session) {
     names.push(...page.schedules.map(({ name }) => name));
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined);
-  const found = await Promise.all([...new Set(names)].toSorted().map((name) => schedules.get(name)));
+  const found = await atOnce(session, [...new Set(names)].toSorted(), (open, name) =>
+    schedulesOf({ open }).get(name),
+  );
   return Promise.all(found.flatMap((schedule) => (schedule ? shown(schedule) : [])));
 }
 
@@ -97,7 +100,7 @@ function found(id: string, { ok }: { readonly ok: boolean }): void {
   if (!ok) throw notFound(`schedule ${id}`);
 }
 
-const schedulesOf = ({ open }: Session) => open(messages).schedules() as Schedules<Publication>;
+const schedulesOf = ({ open }: Pick<Session, "open">) => open(messages).schedules() as Schedules<Publication>;
 
 /** A schedule as QStash shows it. */
 async function shown(schedule: Schedule<Publication>) {

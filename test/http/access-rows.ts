@@ -8,6 +8,8 @@ export interface AccessRow {
   readonly scopes: readonly (Scope | "cron")[];
   /** True if the route answers without a request to Redis. */
   readonly withoutRedis?: true;
+  /** The queue that the route is for, if it names none. */
+  readonly queue?: string;
   /** A query for the path, so that a call ends by itself, or that names the queue as `:queue`. */
   readonly query?: string;
   /**
@@ -55,6 +57,17 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
     json: { receipt: "1.1.1.q7XnRk2ZtB0aVd9L.known", ref: "r", tasks: [] },
     withoutRedis: true,
   },
+
+  "POST /v1/endpoints": { scopes: ["admin"], queue: "bills", json: { url: "https://a.example" } },
+  "POST /v1/endpoints/send": { scopes: ["enqueue"], queue: "bills", json: { type: "t", payload: 1 } },
+  "GET /v1/endpoints": { scopes: ["view"], queue: "bills" },
+  "GET /v1/endpoints/:endpoint": { scopes: ["view"], queue: "bills" },
+  "PATCH /v1/endpoints/:endpoint": { scopes: ["admin"], queue: "bills", json: { maxWorking: 1 } },
+  "POST /v1/endpoints/:endpoint/disable": { scopes: ["admin"], queue: "bills" },
+  "POST /v1/endpoints/:endpoint/enable": { scopes: ["admin"], queue: "bills" },
+  "POST /v1/endpoints/:endpoint/rotate": { scopes: ["admin"], queue: "bills" },
+  "POST /v1/endpoints/:endpoint/replay": { scopes: ["admin"], queue: "bills", json: { since: 0 } },
+  "DELETE /v1/endpoints/:endpoint": { scopes: ["admin"], queue: "bills" },
 
   "GET /v1/token": { scopes: ["enqueue", "consume", "view"], withoutRedis: true },
   "GET /v1/diagnostics": { scopes: ["view"] },
@@ -124,7 +137,7 @@ export const callables: readonly Callable[] = Object.entries(accessRows).map(([r
   const path = (queue: string) =>
     pattern
       .replace(":flow", "known@:queue")
-      .replace(/:(id|group|key|name|schedule)/, "known")
+      .replace(/:(id|group|key|name|schedule|endpoint)/, "known")
       .concat(row.query ?? "")
       .replace(":queue", queue);
   const json = JSON.stringify(row.json);

@@ -142,8 +142,8 @@ describe.each(closed)("$route", (route) => {
     const wrong: unknown[] = [];
     // Refused calls come first, so that the others do not change the key space meanwhile.
     const calls = holders.flatMap((holder) =>
-      (ofQueue ? queues : ["-"]).map((queue) => {
-        const fits = !ofQueue || holder.queues.includes(queue);
+      (ofQueue ? queues : [route.queue ?? "-"]).map((queue) => {
+        const fits = (!ofQueue && route.queue === undefined) || holder.queues.includes(queue);
         const has = holder.scopes.includes("admin") ? [...holder.scopes, "view" as const] : holder.scopes;
         const scoped = has.some((scope) => route.scopes.includes(scope));
         return { holder, queue, allowed: fits && scoped };

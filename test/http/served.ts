@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { docs } from "../../src/http/docs/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { flows } from "../../src/http/flows/index.ts";
+import { defineEndpoints } from "../../src/http/endpoints/index.ts";
+import { endpointRoutes } from "../../src/http/routes/endpoints.ts";
 import { flowRoutes } from "../../src/http/routes/flows.ts";
 import { createApp, type AppOptions } from "../../src/http/index.ts";
 import type { TokenEntry } from "../../src/http/auth/tokens.ts";
@@ -84,6 +86,8 @@ export function asker(fetch: (request: Request) => Response | Promise<Response>)
   };
 }
 
+const endpoints = defineEndpoints({ queue: "bills" });
+
 /** The app over a real Redis: the shared one, or one of its own with those arguments. */
 export async function serve(options: Partial<AppOptions> = {}, redisArgs?: readonly string[]) {
   const redis = redisArgs ? await startRedis({ args: redisArgs }) : await sharedRedis();
@@ -99,6 +103,7 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs?: reado
       flows: { ...flows, routes: flowRoutes },
       order,
       debounce,
+      parts: [{ ...endpoints, routes: endpointRoutes(endpoints) }],
       ...options,
       ...more,
     });

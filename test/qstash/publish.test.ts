@@ -181,3 +181,38 @@ test("a body over the limit is refused", async () => {
     message: expect.stringContaining("at most 1048576 are allowed"),
   });
 });
+
+test("the destination may be encoded, and a proxy may have made one slash of two", async () => {
+  const delayed = { headers: { "upstash-delay": "1h" } };
+  const urls = await Promise.all(
+    [`${rig.url}/a/`, encodeURIComponent(`${rig.url}/a/`), `${rig.url}/a/`.replace("//", "/")].map(
+      async (path) => {
+        const response = await rig.request("POST", `/v2/publish/${path}`, delayed);
+        return ((await response.json()) as { url: string }).url;
+      },
+    ),
+  );
+  expect(urls).toEqual(Array(3).fill(`${rig.url}/a/`));
+  expect((await rig.request("POST", "/v2/publish/%ff")).status).toBe(400);
+});
+
+test("headers that HTTP does not allow are refused; those of the connection are left out", async () => {
+  const batch = (headers: Record<string, string>) =>
+    rig.request("POST", "/v2/batch", {
+      body: JSON.stringify([{ destination: `${rig.url}/headers`, headers }]),
+    });
+  for (const header of ["Upstash-Forward-A b", "Upstash-Forward-X"]) {
+    const refused = await batch({ [header]: "a\nb" });
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining("invalid header to forward"),
+    ]);
+  }
+  await batch({
+    "Upstash-Forward-Host": "example.com",
+    "Upstash-Forward-Content-Length": "9",
+    "Upstash-Forward-X": "1",
+  });
+  const [got] = await rig.requestsTo("/headers");
+  expect(got!.headers).toMatchObject({ host: new URL(rig.url).host, "content-length": "0", x: "1" });
+});

@@ -3,6 +3,7 @@ import type { Binding } from "../../src/kernel/scripts/binding.ts";
 import * as cancel from "../../src/kernel/scripts/cancel-script.ts";
 import * as count from "../../src/kernel/scripts/count-script.ts";
 import * as debounce from "../../src/features/debounce/debounce-scripts.ts";
+import * as endpoints from "../../src/features/endpoints/endpoint-scripts.ts";
 import * as enqueuePlain from "../../src/kernel/scripts/enqueue-plain-script.ts";
 import * as enqueue from "../../src/kernel/scripts/enqueue-script.ts";
 import * as handOver from "../../src/features/hand-over/hand-over-script.ts";
@@ -35,6 +36,7 @@ export const bindings: readonly Binding[] = [
   cancel,
   count,
   debounce,
+  endpoints,
   enqueue,
   enqueuePlain,
   examine,

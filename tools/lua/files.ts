@@ -26,7 +26,7 @@ const ONLY_LINKED = /^(?:order|flows|operate|repair|debounce)\/(?!(?:configure|c
  * Folders of features that came after the others. What they add changes no text and no module of the others, so that
  * bundles without them stay as they are.
  */
-const LATER = ["debounce", "topics"];
+const LATER = ["debounce", "topics", "endpoints"];
 
 /** 0 for a file of the first folders, or the place of its folder among the later ones. */
 export const placeOf = ({ file }: Pick<LuaFile, "file">): number =>

@@ -4,6 +4,7 @@ import * as aboutReplies from "../../src/http/response-schemas/about.ts";
 import * as declarationReplies from "../../src/http/response-schemas/declaration.ts";
 import * as diagnosticsReplies from "../../src/http/response-schemas/diagnostics.ts";
 import * as sweepReplies from "../../src/http/response-schemas/sweep.ts";
+import * as endpointReplies from "../../src/http/response-schemas/endpoints.ts";
 import * as flowReplies from "../../src/http/response-schemas/flows.ts";
 import * as healthReplies from "../../src/http/response-schemas/health.ts";
 import * as metricsReplies from "../../src/http/response-schemas/metrics.ts";
@@ -16,6 +17,7 @@ import * as taskOperationReplies from "../../src/http/response-schemas/task-oper
 import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
 import * as workerReplies from "../../src/http/response-schemas/workers.ts";
 import * as declaration from "../../src/http/request-schemas/declaration.ts";
+import * as endpoints from "../../src/http/request-schemas/endpoints.ts";
 import * as flows from "../../src/http/request-schemas/flows.ts";
 import * as sweep from "../../src/http/request-schemas/sweep.ts";
 import * as partitions from "../../src/http/request-schemas/partitions.ts";
@@ -46,6 +48,11 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   FlowItem: flows.flowItem,
   FlowTask: flows.flowTask,
   InnerFlow: flows.innerFlow,
+  NewEndpoint: endpoints.newEndpoint,
+  EndpointChanges: endpoints.endpointChanges,
+  Rotation: endpoints.rotation,
+  Replay: endpoints.replay,
+  NewEvent: endpoints.newEvent,
   QueueChanges: queues.queueChanges,
   Pause: queues.pause,
   GroupChanges: queues.groupChanges,
@@ -86,6 +93,12 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   FlowRedriven: flowReplies.redriven,
   Before: flowReplies.before,
   AddedBefore: flowReplies.addedBefore,
+  Endpoint: endpointReplies.endpoint,
+  Endpoints: endpointReplies.endpoints,
+  EndpointWithSecret: endpointReplies.endpointWithSecret,
+  EndpointRemoved: endpointReplies.endpointRemoved,
+  Replayed: endpointReplies.replayed,
+  EventSent: endpointReplies.sent,
   Queues: queueReplies.queues,
   Queue: queueReplies.queue,
   Load: metricsReplies.load,
@@ -127,6 +140,7 @@ const unsetNote = "Fields that are left out keep their value. null removes the s
 export const meanings: Readonly<Record<string, string>> = {
   QueueChanges: unsetNote,
   GroupChanges: unsetNote,
+  EndpointChanges: unsetNote,
   Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`. At most ten years.',
   PositiveDuration: "As Duration, from 1 ms to ten years.",
   Interval: "As Duration, from 1 second to ten years.",
@@ -192,6 +206,14 @@ export const parameters: Record<string, Parameter> = {
     description: "The key, percent-encoded.",
     schema: ref("schemas", "Name"),
     example: "page-7",
+  },
+  endpoint: {
+    name: "endpoint",
+    in: "path",
+    required: true,
+    description: "Id of the endpoint.",
+    schema: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$" },
+    example: "acme",
   },
   schedule: {
     name: "schedule",

@@ -2,6 +2,7 @@ import type { GenericSchema } from "valibot";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { pick } from "../../src/pick.ts";
 import * as declarations from "../../src/http/request-schemas/declaration.ts";
+import * as endpoints from "../../src/http/request-schemas/endpoints.ts";
 import * as flows from "../../src/http/request-schemas/flows.ts";
 import { healthQuery } from "../../src/http/request-schemas/health.ts";
 import { metricsQuery } from "../../src/http/request-schemas/metrics.ts";
@@ -276,6 +277,19 @@ const declaration: FieldTexts = {
   ],
 };
 
+const endpoint: FieldTexts = {
+  url: "Where events are delivered, by POST. It must have a public host.",
+  types:
+    'The types of the events that it gets: names, or patterns in which `*` is one word and `#` any number. Default: `["#"]`, all.',
+  headers: "Headers of each delivery. Responses have only their names.",
+  rate: ["The most deliveries in a period.", { most: "1 to 1,000,000.", per: "The length of the period." }],
+  maxWorking: "The most deliveries at the same time.",
+  order: "`strict`: one delivery at a time, in the order of the events.",
+  description: "A text for people, at most 500 characters.",
+};
+
+const secret = "What signs deliveries: `whsec_` and 24 to 64 bytes in base64. Default: a generated one.";
+
 /** The query of a list. */
 const page = (size: string): FieldTexts => ({
   cursor: "Where to continue: the `cursor` of the previous page.",
@@ -404,6 +418,31 @@ const texts = new Map<GenericSchema, FieldTexts>([
       incarnation:
         "Fails only this incarnation; null is the one without an incarnation. Default: all with this name.",
       limit: "The most tasks that are taken back in this call. Default 1,000.",
+    },
+  ],
+  [endpoints.newEndpoint, { ...endpoint, id: "Its id. Default: a generated one.", secret }],
+  [endpoints.endpointChanges, endpoint],
+  [endpoints.endpointsQuery, page("At most this many endpoints")],
+  [endpoints.rotation, { secret, keep: 'For how long the secret before signs too. Default "24h".' }],
+  [
+    endpoints.replay,
+    {
+      since: "Deliveries that failed for good at or after this instant, epoch ms.",
+      until: "Deliveries that did so before this instant, epoch ms. Default: all.",
+      limit: "The most deliveries in all. Default: all.",
+      rate: "How many become pending in a second, 0.001 to 1,000,000; the others are delayed. Default: all at once.",
+      budget: budget("replay"),
+      cursor: "Where to continue: the `cursor` of the previous response.",
+      dryRun: "True counts the deliveries, and changes nothing. Default false.",
+    },
+  ],
+  [
+    endpoints.newEvent,
+    {
+      type: "Such as `orders.paid`: words with dots between.",
+      id: "An event with the same id is sent once. At most 80 characters. Default: a generated one.",
+      payload: `The body of each delivery. ${bytes}`,
+      encoding,
     },
   ],
   [sweeps.sweep, { budget: budget("sweep") }],

@@ -1,6 +1,7 @@
 import { about } from "./about.ts";
 import { declaration } from "./declaration.ts";
 import { diagnostics } from "./diagnostics.ts";
+import { endpoints } from "./endpoints.ts";
 import { flows } from "./flows.ts";
 import { health } from "./health.ts";
 import type { OperationText } from "./operation-text.ts";
@@ -21,6 +22,7 @@ export const operations: readonly OperationText[] = [
   ...watch,
   ...taskOperation,
   ...flows,
+  ...endpoints,
   ...queues,
   ...partitions,
   ...overview,

@@ -6,6 +6,7 @@ import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
 import type { AddHeaders, AddHooks, CheckTask } from "../../kernel/hooks.ts";
 import { all } from "../../kernel/maybe-promise.ts";
 import type { RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
+import { ownName } from "../../kernel/linked/unnamed.ts";
 import { DEFAULT_PREFIX } from "../../kernel/names/keys.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { onlyOptions } from "../../kernel/options/validation.ts";
@@ -170,7 +171,7 @@ export async function checkTasks<Q>(
 
 /** Whether two queues are in the same database, as far as their transports say, with the same prefix. */
 function isBeside(one: QueueRef, other: QueueRef): boolean {
-  const [database, otherDatabase] = [one.transport.database, other.transport.database];
+  const [database, otherDatabase] = [ownName(one.transport), ownName(other.transport)];
   const isSame = database === undefined || otherDatabase === undefined || database === otherDatabase;
   return isSame && (one.prefix ?? DEFAULT_PREFIX) === (other.prefix ?? DEFAULT_PREFIX);
 }

@@ -1,6 +1,6 @@
 /** Deliveries to URLs. */
 export { DeliveryError, type DeliveryFault } from "./failure.ts";
-export { checkedTarget } from "./policy.ts";
+export { checkedTarget, checkPolicy } from "./policy.ts";
 export type { HeaderRecord, PushOptions, PushReport, QueueOfPush } from "./options.ts";
 export { push, type PushHandler, type PushResult } from "./push.ts";
 export { sendTo } from "./send.ts";

@@ -18,12 +18,11 @@ import type {
 /** The result of a task that was delivered. */
 export type PushResult = Pick<Delivered, "status" | "body" | "truncated">;
 
-/** Delivers one task. `env` and `tools` are those of a deployment. */
-export type PushHandler<T = unknown, Env = unknown, Tools = PushTools> = (
-  task: PushTask<T>,
-  env: Env,
-  tools: Tools,
-) => Promise<PushResult>;
+/** Delivers one task. `env` and `tools` are those of a deployment; `drain` has none. */
+export interface PushHandler<T = unknown, Env = unknown, Tools = PushTools> {
+  (task: PushTask<T>): Promise<PushResult>;
+  (task: PushTask<T>, env: Env, tools: Tools): Promise<PushResult>;
+}
 
 const DEFAULT_HEADERS = { "content-type": "application/json", "user-agent": "sluice-queue" };
 
@@ -46,7 +45,8 @@ export function push<T = unknown, Env extends object = object, Tools extends Pus
 ): PushHandler<T, Env, Tools> {
   const checked = checkedPush(options);
   const source = options.endpoints ?? ofUrl(options);
-  return (task, env, tools) => deliver({ options, checked, source, task, env, tools });
+  return (task: PushTask<T>, env?: Env, tools?: Tools) =>
+    deliver({ options, checked, source, task, env: env as Env, tools: tools as Tools });
 }
 
 interface Delivery<T, Env, Tools> extends PushContext<T, Env, Tools> {

@@ -28,6 +28,10 @@ export const openapi: OpenApiDocument = {
       "description": "Tasks that wait for each other."
     },
     {
+      "name": "endpoints",
+      "description": "URLs to which events are delivered."
+    },
+    {
       "name": "queues",
       "description": "List, count, configure, pause and delete queues."
     },
@@ -2837,6 +2841,1052 @@ export const openapi: OpenApiDocument = {
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/endpoints": {
+      "get": {
+        "operationId": "listEndpoints",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "List the endpoints",
+        "description": "By their ids. All routes of endpoints need a token for the queue of the deliveries, `deliveries` unless the server sets another one. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "Where to continue: the `cursor` of the previous page.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            }
+          },
+          {
+            "name": "size",
+            "in": "query",
+            "required": false,
+            "description": "At most this many endpoints per page. Default 100.",
+            "schema": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 1000
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A page of endpoints.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Endpoints"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "endpoints": [
+                        {
+                          "id": "acme",
+                          "url": "https://acme.example/hooks",
+                          "types": [
+                            "orders.*"
+                          ],
+                          "description": null,
+                          "rate": null,
+                          "maxWorking": 5,
+                          "order": null,
+                          "headers": [],
+                          "secrets": [
+                            {
+                              "endsWith": "Jw0=",
+                              "validUntil": null
+                            }
+                          ],
+                          "createdAt": 1792800000000,
+                          "state": "active",
+                          "disabledReason": null,
+                          "disabledAt": null,
+                          "failingSince": null,
+                          "retryAt": null
+                        }
+                      ],
+                      "cursor": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "post": {
+        "operationId": "addEndpoint",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "Add an endpoint",
+        "description": "The response has the secret that signs its deliveries. It is never shown again. An id that is taken is refused. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/NewEndpoint"
+              },
+              "examples": {
+                "acme": {
+                  "summary": "acme",
+                  "value": {
+                    "id": "acme",
+                    "url": "https://acme.example/hooks",
+                    "types": [
+                      "orders.*"
+                    ],
+                    "maxWorking": 5
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "201": {
+            "description": "The endpoint was added.",
+            "headers": {
+              "Location": {
+                "$ref": "#/components/headers/Location"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/EndpointWithSecret"
+                },
+                "examples": {
+                  "added": {
+                    "summary": "added",
+                    "value": {
+                      "id": "acme",
+                      "url": "https://acme.example/hooks",
+                      "types": [
+                        "orders.*"
+                      ],
+                      "description": null,
+                      "rate": null,
+                      "maxWorking": 5,
+                      "order": null,
+                      "headers": [],
+                      "secrets": [
+                        {
+                          "endsWith": "Jw0=",
+                          "validUntil": null
+                        }
+                      ],
+                      "createdAt": 1792800000000,
+                      "state": "active",
+                      "disabledReason": null,
+                      "disabledAt": null,
+                      "failingSince": null,
+                      "retryAt": null,
+                      "secret": "whsec_8rC2vPbH3YdJ6nT0KqLwZx5mAeGfUs1oIiQp9RtBJw0="
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/endpoints/{endpoint}": {
+      "get": {
+        "operationId": "getEndpoint",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "Get an endpoint",
+        "description": "What it is, and what has become of its deliveries. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/endpoint"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The endpoint.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Endpoint"
+                },
+                "examples": {
+                  "open": {
+                    "summary": "open",
+                    "value": {
+                      "id": "acme",
+                      "url": "https://acme.example/hooks",
+                      "types": [
+                        "orders.*"
+                      ],
+                      "description": null,
+                      "rate": null,
+                      "maxWorking": 5,
+                      "order": null,
+                      "headers": [],
+                      "secrets": [
+                        {
+                          "endsWith": "Jw0=",
+                          "validUntil": null
+                        }
+                      ],
+                      "createdAt": 1792800000000,
+                      "state": "open",
+                      "disabledReason": null,
+                      "disabledAt": null,
+                      "failingSince": 1792800060000,
+                      "retryAt": 1792800095000
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "patch": {
+        "operationId": "changeEndpoint",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "Change an endpoint",
+        "description": "Consumers follow within ten seconds. Headers are replaced as a whole. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/endpoint"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/EndpointChanges"
+              },
+              "examples": {
+                "slower": {
+                  "summary": "slower",
+                  "value": {
+                    "rate": {
+                      "most": 5,
+                      "per": "1s"
+                    }
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The endpoint.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Endpoint"
+                },
+                "examples": {
+                  "changed": {
+                    "summary": "changed",
+                    "value": {
+                      "id": "acme",
+                      "url": "https://acme.example/hooks",
+                      "types": [
+                        "orders.*"
+                      ],
+                      "description": null,
+                      "rate": {
+                        "most": 5,
+                        "per": 1000
+                      },
+                      "maxWorking": 5,
+                      "order": null,
+                      "headers": [],
+                      "secrets": [
+                        {
+                          "endsWith": "Jw0=",
+                          "validUntil": null
+                        }
+                      ],
+                      "createdAt": 1792800000000,
+                      "state": "active",
+                      "disabledReason": null,
+                      "disabledAt": null,
+                      "failingSince": null,
+                      "retryAt": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "delete": {
+        "operationId": "removeEndpoint",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "Remove an endpoint",
+        "description": "Deliveries that wait for it become dead letters. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/endpoint"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The endpoint is removed.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/EndpointRemoved"
+                },
+                "examples": {
+                  "removed": {
+                    "summary": "removed",
+                    "value": {
+                      "id": "acme",
+                      "removed": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/endpoints/{endpoint}/disable": {
+      "post": {
+        "operationId": "disableEndpoint",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "Disable an endpoint",
+        "description": "Its deliveries become dead letters, and can be replayed. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/endpoint"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The endpoint.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Endpoint"
+                },
+                "examples": {
+                  "disabled": {
+                    "summary": "disabled",
+                    "value": {
+                      "id": "acme",
+                      "url": "https://acme.example/hooks",
+                      "types": [
+                        "orders.*"
+                      ],
+                      "description": null,
+                      "rate": null,
+                      "maxWorking": 5,
+                      "order": null,
+                      "headers": [],
+                      "secrets": [
+                        {
+                          "endsWith": "Jw0=",
+                          "validUntil": null
+                        }
+                      ],
+                      "createdAt": 1792800000000,
+                      "state": "disabled",
+                      "disabledReason": "operator",
+                      "disabledAt": 1792800090000,
+                      "failingSince": null,
+                      "retryAt": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/endpoints/{endpoint}/enable": {
+      "post": {
+        "operationId": "enableEndpoint",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "Enable an endpoint",
+        "description": "It goes on as if no delivery had failed. What failed before is not delivered again: replay it. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/endpoint"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The endpoint.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Endpoint"
+                },
+                "examples": {
+                  "enabled": {
+                    "summary": "enabled",
+                    "value": {
+                      "id": "acme",
+                      "url": "https://acme.example/hooks",
+                      "types": [
+                        "orders.*"
+                      ],
+                      "description": null,
+                      "rate": null,
+                      "maxWorking": 5,
+                      "order": null,
+                      "headers": [],
+                      "secrets": [
+                        {
+                          "endsWith": "Jw0=",
+                          "validUntil": null
+                        }
+                      ],
+                      "createdAt": 1792800000000,
+                      "state": "active",
+                      "disabledReason": null,
+                      "disabledAt": null,
+                      "failingSince": null,
+                      "retryAt": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/endpoints/{endpoint}/rotate": {
+      "post": {
+        "operationId": "rotateEndpoint",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "Give an endpoint another secret",
+        "description": "For a time the secret before signs too: a delivery then has both signatures. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/endpoint"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": false,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Rotation"
+              },
+              "examples": {
+                "for-an-hour": {
+                  "summary": "for an hour",
+                  "value": {
+                    "keep": "1h"
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The endpoint with its new secret.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/EndpointWithSecret"
+                },
+                "examples": {
+                  "rotated": {
+                    "summary": "rotated",
+                    "value": {
+                      "id": "acme",
+                      "url": "https://acme.example/hooks",
+                      "types": [
+                        "orders.*"
+                      ],
+                      "description": null,
+                      "rate": null,
+                      "maxWorking": 5,
+                      "order": null,
+                      "headers": [],
+                      "secrets": [
+                        {
+                          "endsWith": "Jw0=",
+                          "validUntil": null
+                        },
+                        {
+                          "endsWith": "4fE=",
+                          "validUntil": 1792803600000
+                        }
+                      ],
+                      "createdAt": 1792800000000,
+                      "state": "active",
+                      "disabledReason": null,
+                      "disabledAt": null,
+                      "failingSince": null,
+                      "retryAt": null,
+                      "secret": "whsec_8rC2vPbH3YdJ6nT0KqLwZx5mAeGfUs1oIiQp9RtBJw0="
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/endpoints/{endpoint}/replay": {
+      "post": {
+        "operationId": "replayEndpoint",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "Deliver again what failed",
+        "description": "Makes the dead letters of the endpoint pending again that died in a time. A disabled endpoint is refused. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/endpoint"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Replay"
+              },
+              "examples": {
+                "of-an-hour": {
+                  "summary": "of an hour",
+                  "value": {
+                    "since": 1792800000000,
+                    "until": 1792803600000,
+                    "rate": 10
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "What was replayed.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Replayed"
+                },
+                "examples": {
+                  "done": {
+                    "summary": "done",
+                    "value": {
+                      "replayed": 12,
+                      "cursor": null,
+                      "unreadable": 0
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/endpoints/send": {
+      "post": {
+        "operationId": "sendEvent",
+        "tags": [
+          "endpoints"
+        ],
+        "summary": "Deliver an event to endpoints",
+        "description": "Adds a task for each endpoint whose types match. A repeated request with the event's id, or with the same `Idempotency-Key`, adds only what is missing. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/NewEvent"
+              },
+              "examples": {
+                "paid": {
+                  "summary": "paid",
+                  "value": {
+                    "type": "orders.paid",
+                    "id": "order-17",
+                    "payload": {
+                      "order": 17
+                    }
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "No delivery was added: the event was sent before, or no endpoint gets it.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/EventSent"
+                },
+                "examples": {
+                  "none": {
+                    "summary": "none",
+                    "value": {
+                      "id": "order-17",
+                      "deliveries": []
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "Deliveries were added.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/EventSent"
+                },
+                "examples": {
+                  "sent": {
+                    "summary": "sent",
+                    "value": {
+                      "id": "order-17",
+                      "deliveries": [
+                        {
+                          "endpoint": "acme",
+                          "id": "order-17.{acme}",
+                          "created": true
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
             "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
@@ -8301,6 +9351,300 @@ export const openapi: OpenApiDocument = {
         ],
         "additionalProperties": false
       },
+      "NewEndpoint": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$",
+            "description": "Its id. Default: a generated one."
+          },
+          "url": {
+            "type": "string",
+            "description": "Where events are delivered, by POST. It must have a public host."
+          },
+          "secret": {
+            "type": "string",
+            "description": "What signs deliveries: `whsec_` and 24 to 64 bytes in base64. Default: a generated one."
+          },
+          "types": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The types of the events that it gets: names, or patterns in which `*` is one word and `#` any number. Default: `[\"#\"]`, all."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Headers of each delivery. Responses have only their names."
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "most": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 1000000,
+                    "description": "1 to 1,000,000."
+                  },
+                  "per": {
+                    "$ref": "#/components/schemas/PositiveDuration",
+                    "description": "The length of the period."
+                  }
+                },
+                "required": [
+                  "most",
+                  "per"
+                ],
+                "additionalProperties": false
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries in a period."
+          },
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1000000
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries at the same time."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "const": "strict"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "`strict`: one delivery at a time, in the order of the events."
+          },
+          "description": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "A text for people, at most 500 characters."
+          }
+        },
+        "required": [
+          "url"
+        ],
+        "additionalProperties": false
+      },
+      "EndpointChanges": {
+        "type": "object",
+        "properties": {
+          "url": {
+            "type": "string",
+            "description": "Where events are delivered, by POST. It must have a public host."
+          },
+          "types": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The types of the events that it gets: names, or patterns in which `*` is one word and `#` any number. Default: `[\"#\"]`, all."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Headers of each delivery. Responses have only their names."
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "most": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 1000000,
+                    "description": "1 to 1,000,000."
+                  },
+                  "per": {
+                    "$ref": "#/components/schemas/PositiveDuration",
+                    "description": "The length of the period."
+                  }
+                },
+                "required": [
+                  "most",
+                  "per"
+                ],
+                "additionalProperties": false
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries in a period."
+          },
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1000000
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries at the same time."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "const": "strict"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "`strict`: one delivery at a time, in the order of the events."
+          },
+          "description": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "A text for people, at most 500 characters."
+          }
+        },
+        "additionalProperties": false,
+        "description": "Fields that are left out keep their value. null removes the setting."
+      },
+      "Rotation": {
+        "type": "object",
+        "properties": {
+          "secret": {
+            "type": "string",
+            "description": "What signs deliveries: `whsec_` and 24 to 64 bytes in base64. Default: a generated one."
+          },
+          "keep": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "For how long the secret before signs too. Default \"24h\"."
+          }
+        },
+        "additionalProperties": false
+      },
+      "Replay": {
+        "type": "object",
+        "properties": {
+          "since": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
+            "description": "Deliveries that failed for good at or after this instant, epoch ms."
+          },
+          "until": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 999999999
+              },
+              {
+                "type": "integer",
+                "minimum": 10000000000,
+                "maximum": 8640000000000000
+              }
+            ],
+            "description": "Deliveries that did so before this instant, epoch ms. Default: all."
+          },
+          "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000000000,
+            "description": "The most deliveries in all. Default: all."
+          },
+          "rate": {
+            "type": "number",
+            "description": "How many become pending in a second, 0.001 to 1,000,000; the others are delayed. Default: all at once."
+          },
+          "budget": {
+            "$ref": "#/components/schemas/Budget",
+            "description": "How long the replay may take. Default \"20s\", or two fifths of the deployment's budget if that is less; at most \"60s\"."
+          },
+          "cursor": {
+            "type": "string",
+            "minLength": 1,
+            "description": "Where to continue: the `cursor` of the previous response."
+          },
+          "dryRun": {
+            "type": "boolean",
+            "description": "True counts the deliveries, and changes nothing. Default false."
+          }
+        },
+        "required": [
+          "since"
+        ],
+        "additionalProperties": false
+      },
+      "NewEvent": {
+        "type": "object",
+        "properties": {
+          "type": {
+            "type": "string",
+            "description": "Such as `orders.paid`: words with dots between."
+          },
+          "id": {
+            "type": "string",
+            "description": "An event with the same id is sent once. At most 80 characters. Default: a generated one."
+          },
+          "payload": {
+            "description": "The body of each delivery. Any JSON value; with `encoding`, bytes in base64."
+          },
+          "encoding": {
+            "const": "base64",
+            "description": "Set it if the value is bytes in base64."
+          }
+        },
+        "required": [
+          "type",
+          "payload"
+        ],
+        "additionalProperties": false
+      },
       "QueueChanges": {
         "type": "object",
         "properties": {
@@ -10791,6 +12135,514 @@ export const openapi: OpenApiDocument = {
         "required": [
           "created",
           "tasks"
+        ]
+      },
+      "Endpoint": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string"
+          },
+          "url": {
+            "type": "string"
+          },
+          "types": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The types of the events that it gets: names, and patterns in which `*` is one word and `#` any number."
+          },
+          "description": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "most": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "per": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Milliseconds."
+                  }
+                },
+                "required": [
+                  "most",
+                  "per"
+                ]
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries (`most`) in any period of the length `per`; null: no limit."
+          },
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries at the same time; null: no limit."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "const": "strict"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Whether deliveries follow each other in the order of the events; null: in no order."
+          },
+          "headers": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The names of the headers of its deliveries."
+          },
+          "secrets": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "endsWith": {
+                  "type": "string",
+                  "description": "The last four characters."
+                },
+                "validUntil": {
+                  "anyOf": [
+                    {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "Until when it signs, epoch ms; null for the current one."
+                }
+              },
+              "required": [
+                "endsWith",
+                "validUntil"
+              ]
+            },
+            "description": "The secrets that sign its deliveries."
+          },
+          "createdAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was added, epoch ms."
+          },
+          "state": {
+            "enum": [
+              "active",
+              "failing",
+              "open",
+              "disabled"
+            ],
+            "type": "string",
+            "description": "`failing`: the last delivery failed. `open`: deliveries pause because they fail, and are tried one at a time."
+          },
+          "disabledReason": {
+            "anyOf": [
+              {
+                "enum": [
+                  "operator",
+                  "failures",
+                  "gone"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "By an operator; because deliveries failed for days; because the endpoint asked for it. Null: it is not disabled."
+          },
+          "disabledAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When it was disabled, epoch ms; null if it is not."
+          },
+          "failingSince": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When the first delivery failed since the last one that did not, epoch ms; else null."
+          },
+          "retryAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Of an open one, when a delivery is tried again, epoch ms; else null."
+          }
+        },
+        "required": [
+          "id",
+          "url",
+          "types",
+          "description",
+          "rate",
+          "maxWorking",
+          "order",
+          "headers",
+          "secrets",
+          "createdAt",
+          "state",
+          "disabledReason",
+          "disabledAt",
+          "failingSince",
+          "retryAt"
+        ]
+      },
+      "Endpoints": {
+        "type": "object",
+        "properties": {
+          "endpoints": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Endpoint"
+            }
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The start of the next page; null on the last page."
+          }
+        },
+        "required": [
+          "endpoints",
+          "cursor"
+        ]
+      },
+      "EndpointWithSecret": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string"
+          },
+          "url": {
+            "type": "string"
+          },
+          "types": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The types of the events that it gets: names, and patterns in which `*` is one word and `#` any number."
+          },
+          "description": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "most": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "per": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Milliseconds."
+                  }
+                },
+                "required": [
+                  "most",
+                  "per"
+                ]
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries (`most`) in any period of the length `per`; null: no limit."
+          },
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries at the same time; null: no limit."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "const": "strict"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Whether deliveries follow each other in the order of the events; null: in no order."
+          },
+          "headers": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The names of the headers of its deliveries."
+          },
+          "secrets": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "endsWith": {
+                  "type": "string",
+                  "description": "The last four characters."
+                },
+                "validUntil": {
+                  "anyOf": [
+                    {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "Until when it signs, epoch ms; null for the current one."
+                }
+              },
+              "required": [
+                "endsWith",
+                "validUntil"
+              ]
+            },
+            "description": "The secrets that sign its deliveries."
+          },
+          "createdAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was added, epoch ms."
+          },
+          "state": {
+            "enum": [
+              "active",
+              "failing",
+              "open",
+              "disabled"
+            ],
+            "type": "string",
+            "description": "`failing`: the last delivery failed. `open`: deliveries pause because they fail, and are tried one at a time."
+          },
+          "disabledReason": {
+            "anyOf": [
+              {
+                "enum": [
+                  "operator",
+                  "failures",
+                  "gone"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "By an operator; because deliveries failed for days; because the endpoint asked for it. Null: it is not disabled."
+          },
+          "disabledAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When it was disabled, epoch ms; null if it is not."
+          },
+          "failingSince": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When the first delivery failed since the last one that did not, epoch ms; else null."
+          },
+          "retryAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Of an open one, when a delivery is tried again, epoch ms; else null."
+          },
+          "secret": {
+            "type": "string",
+            "description": "The secret that signs deliveries. It is shown this once."
+          }
+        },
+        "required": [
+          "id",
+          "url",
+          "types",
+          "description",
+          "rate",
+          "maxWorking",
+          "order",
+          "headers",
+          "secrets",
+          "createdAt",
+          "state",
+          "disabledReason",
+          "disabledAt",
+          "failingSince",
+          "retryAt",
+          "secret"
+        ]
+      },
+      "EndpointRemoved": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string"
+          },
+          "removed": {
+            "const": true
+          }
+        },
+        "required": [
+          "id",
+          "removed"
+        ]
+      },
+      "Replayed": {
+        "type": "object",
+        "properties": {
+          "replayed": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Deliveries that wait again."
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "To continue; null if nothing is left to do."
+          },
+          "unreadable": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Deliveries that were skipped, because their records are invalid or newer."
+          }
+        },
+        "required": [
+          "replayed",
+          "cursor",
+          "unreadable"
+        ]
+      },
+      "EventSent": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The id of the event."
+          },
+          "deliveries": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "endpoint": {
+                  "type": "string"
+                },
+                "id": {
+                  "type": "string",
+                  "description": "The id of the task, and of the webhook."
+                },
+                "created": {
+                  "type": "boolean",
+                  "description": "False if the event was sent before."
+                }
+              },
+              "required": [
+                "endpoint",
+                "id",
+                "created"
+              ]
+            }
+          }
+        },
+        "required": [
+          "id",
+          "deliveries"
         ]
       },
       "Queues": {
@@ -14341,6 +16193,17 @@ export const openapi: OpenApiDocument = {
           "$ref": "#/components/schemas/Name"
         },
         "example": "page-7"
+      },
+      "endpoint": {
+        "name": "endpoint",
+        "in": "path",
+        "required": true,
+        "description": "Id of the endpoint.",
+        "schema": {
+          "type": "string",
+          "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"
+        },
+        "example": "acme"
       },
       "schedule": {
         "name": "schedule",

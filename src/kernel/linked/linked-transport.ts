@@ -7,6 +7,7 @@ import type { Command, CommandOutcome, Reply, Script, SendOptions, Transport } f
 import { ReplyReader } from "../scripts/binding.ts";
 import { dividedSince } from "./divided-since.ts";
 import type { ForReleased, Link } from "./link.ts";
+import { nameFor } from "./unnamed.ts";
 
 const editions = new WeakMap<Transport, Transport>();
 /** By linked transport, the one that it was made of. */
@@ -48,6 +49,7 @@ function linkTo(given: Transport, released?: ForReleased): Transport {
   const transport = dividedSince(given);
   const link: Transport = {
     ...transport,
+    database: given.database ?? nameFor(given),
     passTurns: async (...args) => (await import("./pass-turns.ts")).passTurns(...args),
     send: async (commands, options) => {
       const sent = await inEdition(commands);

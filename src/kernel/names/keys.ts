@@ -25,10 +25,10 @@ export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
 
 /**
- * A key outside of any queue: `maps`, those of partitions; `alerts`; `topics`, the subscriptions to topics; `messages` of
- * one topic; or `records`, any hash of records.
+ * A key outside of any queue: `maps`, those of partitions; `alerts`; `endpoints`; `topics`, the subscriptions to topics;
+ * `messages` of one topic; or `records`, any hash of records.
  */
-type KeyOutside = "maps" | "alerts" | "topics" | "messages" | "records";
+type KeyOutside = "maps" | "alerts" | "endpoints" | "topics" | "messages" | "records";
 
 /** A part, or a key outside of any queue, such as `queues`, the registry of all queues. */
 export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | KeyOutside;
@@ -65,6 +65,14 @@ export function unusedKey(prefix: string = DEFAULT_PREFIX): string {
  */
 export function alertsKey(prefix: string = DEFAULT_PREFIX): string {
   return `${keyPrefix(prefix)}:alerts`;
+}
+
+/**
+ * The key of the endpoints.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function endpointsKey(prefix: string = DEFAULT_PREFIX): string {
+  return `${keyPrefix(prefix)}:endpoints`;
 }
 
 /**

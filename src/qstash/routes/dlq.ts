@@ -1,6 +1,8 @@
 import type { RequestContext } from "../../http/services.ts";
 import { operatorOf } from "../../open/operator.ts";
+import type { Open } from "../../open/opening.ts";
 import { json } from "../../respond.ts";
+import { atOnce } from "../at-once.ts";
 import { type DeadMessage, deadMessage, readDead, shownDead } from "../dead-messages.ts";
 import { badRequest, missing, notFound } from "../failure.ts";
 import { messageId, placeIfAny, type PlacedMessage, placeOf } from "../message.ts";
@@ -14,7 +16,7 @@ export function dlqRoutes(app: DialectApp, dialect: Dialect): void {
     const session = dialect.session(c);
     const query = queryOf(c);
     const ids = query.getAll("dlqIds");
-    const found = await Promise.all(ids.map((id) => find(session, id)));
+    const found = await atOnce(session, ids, find);
     const { dead, cursor } =
       ids.length > 0 ? { dead: found, cursor: undefined } : await readDead(session, query);
     const shown = dead.flatMap((one) => (one ? shownDead(one) : []));
@@ -40,7 +42,7 @@ export function dlqRoutes(app: DialectApp, dialect: Dialect): void {
 
   app.get("/v2/dlq/:id", async (c) => {
     const id = c.req.param("id");
-    const dead = await find(dialect.session(c), id);
+    const dead = await find(dialect.session(c).open, id);
     if (!dead) throw notFound(`dead letter ${id}`);
     return json(await shownDead(dead));
   });
@@ -67,7 +69,7 @@ function checkNoSettings(c: RequestContext): void {
       throw missing(`the header ${name} of a retry`, "publish the message again with other settings");
 }
 
-async function find({ open }: Session, text: string): Promise<DeadMessage | undefined> {
+async function find(open: Open, text: string): Promise<DeadMessage | undefined> {
   const place = placeIfAny(text);
   if (!place) return undefined;
   const task = await open(place.queue).queue().get(place.id, { payload: true });

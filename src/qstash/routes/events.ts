@@ -1,5 +1,7 @@
+import type { Open } from "../../open/opening.ts";
 import { json } from "../../respond.ts";
 import { readWhole } from "../durations.ts";
+import { atOnce } from "../at-once.ts";
 import { badRequest } from "../failure.ts";
 import { readFilters } from "../filters.ts";
 import { LIVE } from "../live-messages.ts";
@@ -72,7 +74,7 @@ async function readLogs(session: Session, query: URLSearchParams) {
 
   const ids = [...query.getAll("messageIds"), ...query.getAll("messageId")];
   if (ids.length > 0) {
-    const found = await Promise.all(ids.map((id) => find(session, id)));
+    const found = await atOnce(session, ids, find);
     return { entries: await inOrder(found.flatMap((one) => one ?? [])), cursor: undefined };
   }
 
@@ -91,7 +93,7 @@ async function readLogs(session: Session, query: URLSearchParams) {
   return { entries: [], cursor: last };
 }
 
-async function find({ open }: Session, messageId: string): Promise<LoggedMessage | undefined> {
+async function find(open: Open, messageId: string): Promise<LoggedMessage | undefined> {
   const place = placeIfAny(messageId);
   const task = place && (await open(place.queue).queue().get(place.id, { payload: true }));
   return task ? loggedMessage(place.queue, task) : undefined;

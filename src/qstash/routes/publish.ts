@@ -7,7 +7,7 @@ import type { LowerHeaders } from "../headers.ts";
 import { publish, type PublishRequest } from "../publish.ts";
 import { queueNameOf } from "../queues.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
-import { callerOf, readBytes, readJson, restOf } from "./requests.ts";
+import { callerOf, readBytes, readJson, destinationOf } from "./requests.ts";
 
 /** `POST /v2/publish/{destination}`, `POST /v2/enqueue/{queue}/{destination}` and `POST /v2/batch`. */
 export function publishRoutes(app: DialectApp, dialect: Dialect): void {
@@ -19,10 +19,10 @@ export function publishRoutes(app: DialectApp, dialect: Dialect): void {
     return json(published, 201);
   };
 
-  app.post("/v2/publish/*", (c) => publishOne(c, restOf(c, "publish")));
+  app.post("/v2/publish/*", (c) => publishOne(c, destinationOf(c, "publish")));
   app.post("/v2/enqueue/:queue/*", (c) => {
     const queue = queueNameOf(c.req.param("queue"));
-    return publishOne(c, restOf(c, "enqueue").replace(/^[^/]*\//, ""), queue);
+    return publishOne(c, destinationOf(c, "enqueue", 1), queue);
   });
 
   app.post("/v2/batch", async (c) => {

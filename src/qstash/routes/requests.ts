@@ -4,12 +4,20 @@ import { respond } from "../../respond.ts";
 import { badRequest, Failure } from "../failure.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** What follows the name of a route in the path, with the query: a destination is a URL with a query of its own. */
-export function restOf(c: RequestContext, route: string): string {
-  const [, rest = ""] = c.req.url.split(new RegExp(`/v2/${route}/(.*)`, "s"));
-  return /^https?:/i.test(rest) || route === "enqueue"
-    ? rest
-    : decodeURIComponent(rest.replace(/[?#].*/s, ""));
+/**
+ * The destination, which follows the name of a route and so many other words in the path: a URL with a query of its own,
+ * as it is; or what else there is, decoded.
+ * @throws {Failure} 400
+ */
+export function destinationOf(c: RequestContext, route: string, words = 0): string {
+  const [, rest = ""] = c.req.url.split(new RegExp(`/v2/${route}/(?:[^/]*/){${words}}(.*)`, "s"));
+  if (/^https?:/i.test(rest)) return rest;
+  const [path = ""] = rest.split(/[?#]/, 1);
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw badRequest(`invalid destination: ${path}`);
+  }
 }
 
 /** The address that the server in front says is the caller's. */

@@ -18,6 +18,8 @@ import { queueRoutes } from "./queues.ts";
 import { scheduleRoutes } from "./schedules.ts";
 import { urlGroupRoutes } from "./url-groups.ts";
 
+const UNREACHABLE = new Failure(503, "Redis could not be reached in time; the request may have taken effect");
+
 /** The routes below `/v2`, with their own tokens and their own form of errors. */
 export function routesFor(settings: (env: never) => QStashOptions): AppRoutes {
   return {
@@ -60,8 +62,9 @@ export function routesFor(settings: (env: never) => QStashOptions): AppRoutes {
       own.onError((error, c) => {
         const failure = failureOf(error);
         if (failure) return failureResponse(failure);
-        const { message } = services.reportedProblem(error, c);
-        return failureResponse(new Failure(500, message));
+        const { code, message } = services.reportedProblem(error, c);
+        const isUnreachable = code === "redis_unreachable";
+        return failureResponse(isUnreachable ? UNREACHABLE : new Failure(500, message));
       });
       app.route("/", own);
     },

@@ -10,7 +10,7 @@ import {
   resumeSchedule,
 } from "../schedules.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
-import { callerOf, done, readBytes, restOf } from "./requests.ts";
+import { callerOf, done, readBytes, destinationOf } from "./requests.ts";
 
 /** `/v2/schedules`: what is published again and again. */
 export function scheduleRoutes(app: DialectApp, dialect: Dialect): void {
@@ -33,7 +33,7 @@ export function scheduleRoutes(app: DialectApp, dialect: Dialect): void {
 
   app.post("/v2/schedules/*", async (c) => {
     const headers = Object.fromEntries(c.req.raw.headers) as LowerHeaders;
-    const destination = restOf(c, "schedules");
+    const destination = destinationOf(c, "schedules");
     const request = { destination, headers, ...bodyOf(await readBytes(c, dialect)), callerIp: callerOf(c) };
     return json({ scheduleId: await createSchedule(dialect.session(c), request) }, 201);
   });

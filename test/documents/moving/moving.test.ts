@@ -1,4 +1,5 @@
 // What the pages on moving promise of the code that they show.
+import { Client } from "@upstash/qstash";
 import type { ServiceOptions } from "sluice-queue/cloudflare";
 import { testDeployment, testQueue, type TestDeployment } from "sluice-queue/testing";
 import { afterEach, expect, test, vi } from "vitest";
@@ -17,7 +18,8 @@ const { emails: bullmqEmails } = await file("bullmq-emails.ts");
 const { retryAll, signUp } = await file("bullmq-producer.ts");
 const { default: cloudflareApp, emails: cloudflareEmails } = await file("cloudflare-queues.ts");
 const { default: unchangedWorker } = await file("cloudflare-unchanged.ts");
-const { GET, emails: qstashEmails } = await file("qstash.ts");
+const { GET } = await file("qstash.ts");
+const { copy } = await file("qstash-copy.ts");
 const { cron } = await file("sqs-unchanged.ts");
 const { handler: lambdaApp, emails: sqsEmails } = await file("sqs.ts");
 
@@ -133,12 +135,54 @@ test("what was a function of SQS makes a dead letter after five attempts", async
   expect(log).toHaveBeenCalledWith("welcome-17", "HTTP 503");
 });
 
-test("what was an endpoint of QStash is tried again as QStash does", async () => {
-  quietly();
-  const deployment = testDeployment(GET);
-  const body = JSON.stringify({ user: "17", to: "a@example.com" });
-  await deployment.fetch("/", { method: "POST", body });
-  const at = await attemptsOf(deployment);
-  expect(at).toEqual([0, 12_000, 160_000, 1_960_000]);
-  expect(await deployment.deadLetters(qstashEmails)).toMatchObject([{ id: "welcome-17" }]);
+test("what QStash has is copied, and its client publishes by changing where it sends to", async () => {
+  const QSTASH_TOKEN = "qstash-0123456789abcdef";
+  const keys = { QSTASH_CURRENT_SIGNING_KEY: "sig_1", QSTASH_NEXT_SIGNING_KEY: "sig_2" };
+  const deployments = ["there", "here"].map(() => testDeployment(GET, { env: { QSTASH_TOKEN, ...keys } }));
+  const [there, here] = deployments.map((_, i) => {
+    const options = { retry: false, devMode: false, enableTelemetry: false } as const;
+    return new Client({ baseUrl: `https://q${i}.test`, token: QSTASH_TOKEN, ...options });
+  }) as [Client, Client];
+  vi.spyOn(globalThis, "fetch").mockImplementation((to, init) => {
+    const { host, pathname, search } = new URL(new Request(to).url);
+    return (deployments[Number(host[1])] as TestDeployment<object>).fetch(pathname + search, init);
+  });
+
+  const url = "https://api.example.com/hook";
+  await there.urlGroups.addEndpoints({ name: "orders", endpoints: [{ name: "hook", url }] });
+  await there.queue({ queueName: "reports" }).upsert({ parallelism: 3, paused: true });
+  await there.schedules.create({
+    scheduleId: "digest",
+    destination: "orders",
+    cron: "CRON_TZ=Europe/Berlin 0 9 * * 1",
+    body: "17",
+    headers: { "x-own": "1" },
+    method: "PUT",
+    delay: 60,
+    retries: 2,
+    retryDelay: "1000",
+    callback: url,
+    failureCallback: url,
+    label: ["a", "b"],
+    flowControl: { key: "digests", rate: 5, period: 60 },
+  });
+  await there.schedules.create({
+    scheduleId: "report",
+    destination: url,
+    cron: "0 9 * * *",
+    queueName: "reports",
+  });
+  await there.schedules.pause({ schedule: "report" });
+  await copy(there, here);
+  const kept = async (client: Client) => {
+    const all = [client.urlGroups.list(), client.queue().list(), client.schedules.list()];
+    const text = JSON.stringify(await Promise.all(all));
+    return JSON.parse(text, (name, value) =>
+      /^(?:created|updated)At$/.test(name) ? null : (value as unknown),
+    );
+  };
+  expect(await kept(here)).toEqual(await kept(there));
+
+  const { messageId } = await here.publishJSON({ url, body: { to: "a@example.com" }, delay: "1h" });
+  expect(await here.messages.get(messageId)).toMatchObject({ url, body: '{"to":"a@example.com"}' });
 });

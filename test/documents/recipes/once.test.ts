@@ -2,13 +2,13 @@
 import { testDeployment, testQueue } from "sluice-queue/testing";
 import { Webhook } from "standardwebhooks";
 import { afterEach, expect, test, vi } from "vitest";
-import { answerRequests, MailService } from "./requests.ts";
+import { answerConnections, answerRequests, MailService } from "./requests.ts";
 import { filesOf } from "../code.ts";
 
 const file = filesOf("recipes");
 const { transferNext } = await file("at-most-once-own-consumer.ts");
 const { default: transferring, transfers } = await file("at-most-once.ts");
-const { default: delivering, deliveries } = await file("deliver-webhooks.ts");
+const { POST: delivering, deliveries } = await file("deliver-webhooks.ts");
 const { default: mailing, emails } = await file("emails-once.ts");
 const { default: receiving } = await file("receive-webhooks.ts");
 
@@ -50,7 +50,7 @@ test("an event that its sender repeats is applied once, also if the first attemp
 test("each receiver gets a signed event, a busy one later, and one that is gone no more", async () => {
   quietly();
   const [at, accepted]: [number[], string[]] = [[], []];
-  const requests = answerRequests(({ url, headers, body }) => {
+  const requests = await answerConnections(({ url, headers, body }) => {
     webhook.verify(body, Object.fromEntries(headers));
     if (url.includes("gone")) return new Response(null, { status: 410 });
     if (url.includes("busy") && at.push(deployment.now) === 1)

@@ -1,4 +1,9 @@
-import { vi } from "vitest";
+import dns from "node:dns";
+import http from "node:http";
+import https from "node:https";
+import type { LookupFunction } from "node:net";
+import { onTestFinished, vi } from "vitest";
+import { listen } from "../../../src/deploy/process/node-listener.ts";
 
 /** A request that a handler has sent. */
 export interface SentRequest {
@@ -23,6 +28,33 @@ export function answerRequests(
     requests.push(request);
     return answer(request);
   });
+  return requests;
+}
+
+/**
+ * Answers the connections of handlers to `https:` URLs in place of the network. All names have a public address.
+ * @param answer the response to a request
+ * @returns all requests so far
+ */
+export async function answerConnections(answer: (request: SentRequest) => Response): Promise<SentRequest[]> {
+  const requests: SentRequest[] = [];
+  const receive = async (received: Request) => {
+    const { host, pathname } = new URL(received.url);
+    const url = `https://${host}${pathname}`;
+    const request = { url, headers: received.headers, body: await received.text() };
+    requests.push(request);
+    return answer(request);
+  };
+  const { port, stop } = await listen(receive, { port: 0, hostname: "127.0.0.1" });
+  onTestFinished(async () => void (await stop()));
+  const addresses = [{ address: "8.8.8.8", family: 4 }];
+  vi.spyOn(dns.promises, "lookup").mockImplementation((() => Promise.resolve(addresses)) as never);
+  vi.spyOn(https, "request").mockImplementation(((url: URL, options: https.RequestOptions) => {
+    const lookup: LookupFunction = (host, asked, callback) =>
+      options.lookup?.(host, asked, (error) => callback(error, [{ address: "127.0.0.1", family: 4 }]));
+    const headers = { ...(options.headers as Record<string, string>), host: url.host };
+    return http.request(`http://${url.hostname}:${port}${url.pathname}`, { ...options, headers, lookup });
+  }) as never);
   return requests;
 }
 

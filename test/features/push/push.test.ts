@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
 import { describe, expect, test } from "vitest";
 import { type EndpointSource, push, type PushOptions } from "../../../src/features/push/index.ts";
-import { drain, type EnqueueOptions, type Task, type TaskInfo } from "../../../src/index.ts";
+import { drain, type EnqueueOptions, type TaskInfo } from "../../../src/index.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { type Answer, type Receiver, startReceiver } from "./receiver.ts";
 
@@ -14,10 +14,7 @@ const here = { allow: ["127.0.0.1"], allowPrivate: ["127.0.0.1"] };
 type Own = Partial<PushOptions<unknown, undefined>>;
 
 /** The handler of these options. `drain` has no environment and no tools. */
-function handlerOf(options: Own) {
-  const handler = push<unknown, never, never>(options);
-  return (task: Task) => handler(task, undefined as never, undefined as never);
-}
+const handlerOf = (options: Own) => push<unknown, never, never>(options);
 
 /** Drains a queue with one task `event-1`, and returns what has become of it. */
 async function delivered(

@@ -85,7 +85,7 @@ const errands = {
       headers: undefined,
       group: undefined,
     };
-    await send(task, {}, {} as never);
+    await send(task);
   },
   /** The first consumer that extends no lease works past it. */
   oversleep: async ({ attempt, receipt }, roll, runProcess) => {

@@ -1,6 +1,7 @@
 import { consumers } from "./laws/consumers.ts";
 import { debounce } from "./laws/debounce.ts";
 import { dequeue } from "./laws/dequeue.ts";
+import { endpoints } from "./laws/endpoints.ts";
 import { enqueue } from "./laws/enqueue.ts";
 import { flows } from "./laws/flows.ts";
 import { groups } from "./laws/groups.ts";
@@ -31,4 +32,5 @@ export const lawMutants = {
   consumers,
   handOver,
   debounce,
+  endpoints,
 };

@@ -22,6 +22,7 @@ import { lastReply } from "../../../src/kernel/scripts/replies.ts";
 import { seen } from "../../support/day.ts";
 import { QUEUE } from "../../support/rig.ts";
 import { enqueues } from "./enqueue-operations.ts";
+import { ofEndpoints } from "./endpoint-operations.ts";
 import { ofFlows } from "./flow-operations.ts";
 import { handOvers } from "./hand-over-operations.ts";
 import { ofKeys } from "./keyed-operations.ts";
@@ -234,6 +235,7 @@ export const operations: readonly Operation[] = [
   { script: "declare", what: "that begins to apply a declaration", call: declaring },
   { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
   ...ofPartitioning,
+  ...ofEndpoints,
   ...ofTopics,
   { script: "beginAlerts", call: beginning },
   { script: "putRecords", call: putting },

@@ -1,6 +1,13 @@
 /** Calls of the scripts of partitions. */
 import { messagesKey, topicsKey } from "../../../src/features/topics/keys.ts";
-import { alertsKey, mapsKey, plainKeys, queueKeys, registryKey } from "../../../src/kernel/names/keys.ts";
+import {
+  alertsKey,
+  endpointsKey,
+  mapsKey,
+  plainKeys,
+  queueKeys,
+  registryKey,
+} from "../../../src/kernel/names/keys.ts";
 import { callOf, type Binding } from "../../../src/kernel/scripts/binding.ts";
 import * as partitions from "../../../src/features/partitions/partition-scripts.ts";
 import * as turns from "../../../src/features/partitions/turn-scripts.ts";
@@ -26,6 +33,7 @@ const ofPartitions =
     };
     const others = {
       alerts: alertsKey(),
+      endpoints: endpointsKey(),
       records: alertsKey(),
       topics: topicsKey(),
       messages: messagesKey("orders"),

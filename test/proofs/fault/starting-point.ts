@@ -4,6 +4,7 @@ import { connectRedis } from "../../../src/local/gateway/redis.ts";
 import { Operator, Queue, Schedules, type QueueOptions, type Transport } from "../../../src/index.ts";
 import { fixChance } from "../../support/day.ts";
 import { numbered } from "../../support/new-tasks.ts";
+import { fillEndpoints } from "./endpoint-operations.ts";
 import { fillLedger } from "./order-operations.ts";
 import { key, QUEUE, START, type Rig } from "../../support/rig.ts";
 
@@ -96,6 +97,7 @@ async function fill(rig: Rig): Promise<string[]> {
   const other = new Queue("other", { transport: rig.transport, now: () => START - 1_200_000 });
   await other.enqueue(1, { id: "one" });
   const booked = await fillLedger(rig.transport);
+  await fillEndpoints(rig.transport);
   vi.restoreAllMocks();
   return [...mine, ...booked].map(({ receipt }) => receipt);
 }

@@ -1,0 +1,57 @@
+import * as v from "valibot";
+import { LAST_INSTANT } from "../../kernel/options/instants.ts";
+import { fields } from "../request/validate.ts";
+import { budget, duration, positiveDuration } from "./durations.ts";
+import { cursor, decodeBytes, encoding, headers, instant, integer, size } from "./values.ts";
+
+const idForm = "must be 1 to 40 of A-Z a-z 0-9 _ -, beginning with a letter or a digit";
+const endpointId = v.pipe(v.string(idForm), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, idForm));
+
+/** The endpoint in the path. */
+export const endpointInPath = fields({ endpoint: endpointId });
+
+/** The query of the list of endpoints. */
+export const endpointsQuery = fields({ cursor: v.exactOptional(cursor), size: v.exactOptional(size) });
+
+/** A limit that null removes. */
+const limit = <Schema extends v.GenericSchema>(schema: Schema) => v.exactOptional(v.nullable(schema));
+
+const settings = {
+  types: v.exactOptional(v.array(v.string())),
+  headers: v.exactOptional(headers),
+  rate: limit(fields({ most: integer(1, 1_000_000), per: positiveDuration })),
+  maxWorking: limit(integer(1, 1_000_000)),
+  order: limit(v.literal("strict", 'must be "strict"')),
+  description: limit(v.string()),
+};
+
+export const newEndpoint = fields({
+  id: v.exactOptional(endpointId),
+  url: v.string(),
+  secret: v.exactOptional(v.string()),
+  ...settings,
+});
+
+export const endpointChanges = fields({ url: v.exactOptional(v.string()), ...settings });
+
+export const rotation = fields({ secret: v.exactOptional(v.string()), keep: v.exactOptional(duration) });
+
+export const replay = fields({
+  since: instant(LAST_INSTANT),
+  until: v.exactOptional(instant(LAST_INSTANT)),
+  limit: v.exactOptional(integer(1, 1_000_000_000)),
+  rate: v.exactOptional(v.number()),
+  budget: v.exactOptional(budget),
+  cursor: v.exactOptional(cursor),
+  dryRun: v.exactOptional(v.boolean()),
+});
+
+export const newEvent = v.pipe(
+  fields({
+    type: v.string(),
+    id: v.exactOptional(v.string()),
+    payload: v.unknown(),
+    encoding: v.exactOptional(encoding),
+  }),
+  decodeBytes("payload"),
+);

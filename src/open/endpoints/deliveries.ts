@@ -1,0 +1,73 @@
+import { readRegistry, type Reports, timeOf, type Where } from "../../features/endpoints/index.ts";
+import type { DeliveryOutcome, Endpoint } from "../../features/push/index.ts";
+import type { Values } from "../../kernel/values/values.ts";
+import { unsealed } from "./secrets.ts";
+
+/** Of a task, what says which endpoint it is for. */
+export interface DeliveryTask {
+  readonly group?: string | undefined;
+}
+
+/** Why an endpoint is disabled, as the errors of its deliveries say it. */
+const DISABLED = {
+  operator: "an operator has disabled the endpoint",
+  failures: "the endpoint is disabled, because its deliveries failed for too long",
+  gone: "the endpoint is disabled, because it asked to get nothing more",
+};
+
+/** The deliveries to endpoints. */
+export class Deliveries {
+  readonly #where: Where;
+  readonly #values: () => Values;
+  readonly #reports: Reports;
+
+  constructor(where: Where, values: () => Values, reports: Reports) {
+    this.#where = where;
+    this.#values = values;
+    this.#reports = reports;
+  }
+
+  /** @throws {SluiceError} `undecryptable`, `newer_schema`, or a fault of the transport */
+  async find({ group: id }: DeliveryTask): Promise<Endpoint | undefined> {
+    if (id === undefined) return undefined;
+    const known = (await readRegistry(this.#where)).endpoints.get(id);
+    // It may be new.
+    const endpoint = known ?? (await readRegistry(this.#where, { fresh: true })).endpoints.get(id);
+    if (!endpoint) return undefined;
+    const { record, circuit } = endpoint;
+    const { url } = record;
+    if (circuit.reason) return { url, disabled: DISABLED[circuit.reason] };
+    const now = timeOf(this.#where);
+    // It was taken before the circuit opened.
+    if (circuit.state === "open" && circuit.until > now) throw new NotYet(circuit.until - now);
+    const { secrets, headers } = await unsealed(this.#values(), id, record, now);
+    return { url, headers, secrets: secrets.map(({ secret }) => secret) };
+  }
+
+  async report(outcome: Pick<DeliveryOutcome, "ok" | "gone">, { group: id }: DeliveryTask): Promise<void> {
+    if (id === undefined) return;
+    try {
+      const circuit = (await readRegistry(this.#where)).endpoints.get(id)?.circuit;
+      if (!circuit || circuit.state === "disabled") return;
+      const isHealthy = circuit.state === "closed" && circuit.failingSince === null;
+      if (outcome.ok && !outcome.gone && isHealthy) this.#reports.count(id);
+      else await this.#reports.report(id, outcome);
+    } catch {
+      // What was delivered must not be delivered again. The next failure is reported, and a sweep applies what is left.
+    }
+  }
+}
+
+/** As `RetryAfter` of the drain: the task waits, and no attempt counts. */
+class NotYet extends Error {
+  override readonly name = "RetryAfter";
+  readonly delay: number;
+  readonly count = false;
+  readonly queue = false;
+
+  /** @param delay ms */
+  constructor(delay: number) {
+    super("deliveries to the endpoint pause, because they fail");
+    this.delay = delay;
+  }
+}

@@ -1,0 +1,15 @@
+export { type EndpointInfo, type SecretInfo } from "./endpoint-info.ts";
+export type { EndpointOptions, NewEndpoint } from "./endpoint-options.ts";
+export {
+  BEHAVIOUR,
+  checkBehaviour,
+  DELIVERIES,
+  type EndpointPage,
+  Endpoints,
+  type EndpointsBehaviour,
+  type EndpointsOptions,
+  type EndpointWithSecret,
+  type RotateOptions,
+} from "./endpoints.ts";
+export type { Replayed, ReplayOptions } from "./replay.ts";
+export type { EventOfEndpoints, Sent } from "./send.ts";

@@ -1,0 +1,154 @@
+// Schedules that are due: what they publish, to whom, and what comes of it. Only sweeps run, by a clock that tests move.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Client, Receiver } from "@upstash/qstash";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { onDemand } from "../../src/deploy/on-demand.ts";
+import { Service } from "../../src/deploy/service.ts";
+import { useRig } from "../support/rig.ts";
+import { scriptsAt } from "../support/scripts-clock.ts";
+import { type Received, SIGNING_KEYS, TOKEN } from "./rig.ts";
+
+const rig = useRig({ checkInvariants: false });
+const client = new Client({ baseUrl: "https://sluice.test", token: TOKEN, retry: false, devMode: false });
+
+const MINUTE = 60_000;
+
+let received: Received[];
+let url: string;
+let cron: () => Promise<unknown>;
+
+const receiver = createServer((request, response) => {
+  const { url: path = "", method = "", headers } = request;
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    received.push({ path, method, headers, body: Buffer.concat(chunks).toString() });
+    response.writeHead(path.startsWith("/dead") ? 500 : 200).end();
+  });
+});
+beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+});
+afterAll(() => void receiver.close());
+
+beforeEach(() => {
+  received = [];
+  const service = new Service(
+    { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "t" },
+    { logger: "silent", qstash: { token: TOKEN, signingKeys: SIGNING_KEYS, allowPrivate: ["127.0.0.1"] } },
+    {
+      transport: () => scriptsAt(rig.transport, () => rig.now),
+      onDemand,
+      budget: "10s",
+      afterResponse: "none",
+      maxIdle: 1,
+    },
+  );
+  cron = () => service.cron();
+  vi.stubGlobal("fetch", (to: string, init: RequestInit) => service.fetch(new Request(to, init)));
+  vi.spyOn(console, "error").mockImplementation(() => {});
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+/** Lets some time pass, and then a sweep run. */
+async function after(ms: number): Promise<string[]> {
+  received = [];
+  rig.now += ms;
+  await cron();
+  return received.map(({ path }) => path).toSorted();
+}
+
+/** A minute before the next full five. */
+const beginBeforeFive = () => (rig.now = Math.ceil(rig.now / (5 * MINUTE)) * 5 * MINUTE - MINUTE);
+
+test("a schedule publishes to a group, one of whose endpoints is dead, and this one alone is tried again", async () => {
+  beginBeforeFive();
+  const endpoints = ["/alive", "/dead"].map((path) => ({ name: path.slice(1), url: url + path }));
+  await client.urlGroups.addEndpoints({ name: "orders", endpoints });
+  const { scheduleId } = await client.schedules.create({
+    destination: "orders",
+    cron: "*/5 * * * *",
+    body: "17",
+    retries: 1,
+    retryDelay: "60000",
+    label: "due",
+  });
+  expect(await after(0)).toEqual([]);
+  expect(await after(MINUTE)).toEqual(["/alive", "/dead"]);
+  const [request] = received.filter(({ path }) => path === "/alive");
+  const { "upstash-signature": signature = "", ...headers } = request?.headers ?? {};
+  expect([request?.body, headers]).toMatchObject([
+    "17",
+    { "upstash-schedule-id": scheduleId, "upstash-topic-name": "orders" },
+  ]);
+  const keys = { currentSigningKey: SIGNING_KEYS[0], nextSigningKey: SIGNING_KEYS[1] };
+  const verified = { signature: String(signature), body: "17", url: `${url}/alive` };
+  expect(await new Receiver(keys).verify(verified)).toBe(true);
+
+  expect(await after(MINUTE)).toEqual(["/dead"]);
+  const { messages } = await client.dlq.listMessages({ filter: { scheduleId, urlGroup: "orders" } });
+  expect(messages).toMatchObject([
+    { url: `${url}/dead`, endpointName: "dead", label: "due", scheduleId, responseStatus: 500 },
+  ]);
+  // The schedule goes on meanwhile, and a dead letter that is retried has both attempts again.
+  expect(await client.dlq.retry(messages.map(({ dlqId }) => dlqId))).toMatchObject({ responses: [{}] });
+  expect(await after(0)).toEqual(["/dead"]);
+  expect(await after(4 * MINUTE)).toEqual(["/alive", "/dead", "/dead"]);
+  await client.schedules.pause({ schedule: scheduleId });
+  expect(await after(10 * MINUTE)).not.toContain("/alive");
+  expect(await client.schedules.get(scheduleId)).toMatchObject({ isPaused: true });
+});
+
+test("a schedule publishes to a queue, which delivers in order and while it is not paused", async () => {
+  beginBeforeFive();
+  const queue = client.queue({ queueName: "reports" });
+  await client.schedules.create({
+    scheduleId: "report",
+    destination: `${url}/report`,
+    cron: "*/5 * * * *",
+    queueName: "reports",
+    delay: "2m",
+  });
+  expect(await after(MINUTE)).toEqual([]);
+  expect((await queue.list()).map(({ name }) => name)).toEqual(["reports"]);
+  await queue.pause();
+  expect(await after(2 * MINUTE)).toEqual([]);
+  expect(await queue.get()).toMatchObject({ paused: true, lag: 1 });
+  await queue.enqueue({ url: `${url}/second` });
+  expect(await after(0)).toEqual([]);
+  await queue.resume();
+  expect(await after(0)).toEqual(["/report", "/second"]);
+  expect(received.map(({ path }) => path)).toEqual(["/report", "/second"]);
+  expect(await queue.get()).toMatchObject({ paused: false, lag: 0 });
+});
+
+test("an occurrence whose group is gone is a dead letter that names the group", async () => {
+  beginBeforeFive();
+  await client.urlGroups.addEndpoints({ name: "gone", endpoints: [{ url: `${url}/gone` }] });
+  await client.schedules.create({ destination: "gone", cron: "*/5 * * * *", scheduleId: "orphan" });
+  await client.urlGroups.delete("gone");
+  await after(MINUTE);
+  const { messages } = await client.dlq.listMessages({ filter: { scheduleId: "orphan" } });
+  expect(messages).toMatchObject([{ url: "gone", responseBody: "URL group gone not found" }]);
+  await client.urlGroups.addEndpoints({ name: "gone", endpoints: [{ url: `${url}/found` }] });
+  await client.dlq.retry({ filter: { scheduleId: "orphan" } });
+  expect(await after(0)).toEqual(["/found"]);
+});
+
+test("a queue that is deleted delivers nothing more", async () => {
+  const queue = client.queue({ queueName: "old" });
+  await queue.upsert({ parallelism: 1, paused: true });
+  for (const path of ["/a", "/b"]) await queue.enqueue({ url: url + path });
+  await queue.enqueue({ url: `${url}/later`, delay: 60 });
+  expect(await queue.get()).toMatchObject({ lag: 2 });
+  await queue.delete();
+  expect(await after(2 * MINUTE)).toEqual([]);
+  expect(await queue.list()).toEqual([]);
+  await queue.enqueue({ url: `${url}/new` });
+  expect(await after(0)).toEqual(["/new"]);
+});
