@@ -50,7 +50,7 @@ export class Declarations {
       byName.set(queue.name, queue);
       if (Object.keys(queue.schedules).length === 0) continue;
       if (!parts.schedules) throw invalidArgument(path, without("schedules", "schedules"));
-      checkSchedules(queue, parts.schedules, `${queue.name}.`);
+      checkSchedules(queue, parts.schedules, parts.order, `${queue.name}.`);
     }
     this.#queues = byName;
     this.#parts = parts;

@@ -1,4 +1,5 @@
 import { invalidArgument, SluiceError } from "../errors.ts";
+import type { OrderChecks } from "./order-checks.ts";
 
 /** A Lua script that the build embeds. */
 export interface Script {
@@ -127,6 +128,11 @@ export interface Transport {
    * @internal
    */
   readonly passTurns?: PassTurns | undefined;
+  /**
+   * Checks what is added to queues that are declared with a strict order. Only a linked transport has it.
+   * @internal
+   */
+  readonly orderChecks?: OrderChecks | undefined;
   /**
    * Subscribes to a channel. Optional. Best effort, as Redis's pub/sub is: messages without a listener are
    * lost. If the connection ends, the iteration throws, and does not reconnect.

@@ -1,5 +1,5 @@
 import { given } from "../pick.ts";
-import { inOrder, schedulesInOrder } from "./checked-order.ts";
+import { declaredOrder, inOrder } from "./in-order.ts";
 import { queueName } from "../kernel/options/validation.ts";
 import { requireSchedules, type SchedulesPart } from "./schedules/part.ts";
 import type { Schedules } from "./schedules/schedules.ts";
@@ -54,8 +54,10 @@ export function opening({ definitionOf, offload, schedules, ...shared }: Opening
       definition,
       options,
       queue: () => inOrder(definition, new Queue<In, Out>(definition, options)),
-      schedules: () =>
-        schedulesInOrder(definition, requireSchedules(schedules).open<In>(definition, options)),
+      schedules: () => {
+        const its = requireSchedules(schedules).open<In>(definition, options);
+        return options.transport.orderChecks?.schedules(declaredOrder(definition), its) ?? its;
+      },
     };
   };
 }

@@ -60,11 +60,10 @@ export async function readDead(session: Session, query: URLSearchParams): Promis
     throw badRequest("order must be latestFirst or earliestFirst");
   const from = readCursor(query.get("cursor"));
   const direction = order === "latestFirst" ? -1 : 1;
-  const options = {
-    ...boundsOf(query, from, direction),
-    reverse: direction < 0,
-    size: Math.min(count, MOST),
-  };
+  // With filters most of what is read may be left out.
+  const isFiltered = [...query.keys()].some((name) => !["count", "cursor", "order"].includes(name));
+  const size = isFiltered ? MOST : Math.min(count, MOST);
+  const options = { ...boundsOf(query, from, direction), reverse: direction < 0, size };
 
   const lists = [messages, ordered].map((queue) => deadIn(session, queue.name, options));
   const dead: DeadMessage[] = [];

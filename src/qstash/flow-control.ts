@@ -46,13 +46,8 @@ export async function pinFlowControl(
   key: string,
   { parallelism, rate, period = 1 }: Omit<FlowControl, "key">,
 ): Promise<void> {
-  const records = session.records<Pinned>("flow-control");
-  const pinned = await records.get(key);
-  await records.put(key, {
-    ...pinned,
-    ...(parallelism && { parallelism: true }),
-    ...(rate && { rate: true }),
-  });
+  const added = { ...(parallelism && { parallelism: true as const }), ...(rate && { rate: true as const }) };
+  await session.records<Pinned>("flow-control").change(key, (before) => ({ ...before, ...added }));
   await operatorOf(session.open(messages)).configureGroup(key, {
     ...(parallelism && { maxWorking: parallelism }),
     ...(rate && { rate: { most: rate, per: period * 1_000 } }),
@@ -62,13 +57,13 @@ export async function pinFlowControl(
 
 /** Lets messages change the limits of a key again. They stay until one does. */
 export async function unpinFlowControl(session: Session, key: string, what: Pinned): Promise<void> {
-  const records = session.records<Pinned>("flow-control");
-  const { parallelism, rate } = (await records.get(key)) ?? {};
-  const left = {
-    ...(!what.parallelism && parallelism && { parallelism }),
-    ...(!what.rate && rate && { rate }),
-  };
-  await (Object.keys(left).length > 0 ? records.put(key, left) : records.remove(key));
+  await session.records<Pinned>("flow-control").change(key, ({ parallelism, rate } = {}) => {
+    const left = {
+      ...(!what.parallelism && parallelism && { parallelism }),
+      ...(!what.rate && rate && { rate }),
+    };
+    return Object.keys(left).length > 0 ? left : undefined;
+  });
   forget(session, key);
 }
 

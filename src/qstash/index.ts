@@ -10,8 +10,8 @@ export type { QStashGiven, QStashOptions } from "./options.ts";
 /** What opens the queues of the deployment, among the tools of its consumers. */
 const OPEN = Symbol("qstash.open");
 
-/** Most deliveries of an invocation or a process at once, for each of the two queues. */
-const CONCURRENCY = 20;
+/** Most deliveries of an invocation or a process at once, for each of the two queues: a slow receiver delays few others. */
+const CONCURRENCY = 100;
 
 /**
  * Answers requests below `/v2` as QStash does, and delivers their messages.

@@ -36,10 +36,6 @@ export class Records<T> {
     return all;
   }
 
-  async put(name: string, record: T): Promise<void> {
-    await this.#send(["HSET", this.#key, name, JSON.stringify(record)]);
-  }
-
   /**
    * Changes a record, as one step: if another caller has changed it meanwhile, it begins again.
    * @param change returns the new record; undefined removes it

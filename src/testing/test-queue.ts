@@ -15,6 +15,7 @@ import type { Transport } from "../kernel/transport.ts";
 import type { Offload } from "../features/offload/types.ts";
 import type { Schedules } from "../open/schedules/schedules.ts";
 import { sweepWith } from "../open/sweep-with.ts";
+import { order } from "../open/order/index.ts";
 import { schedules } from "../open/schedules/index.ts";
 import { sweepPartsWith } from "../open/swept-part.ts";
 import type { FlowCalls } from "../open/flows/flow-calls.ts";
@@ -72,7 +73,7 @@ export class TestQueue<In = unknown, Out = In> {
 
   constructor(declared: DefinedQueue<In, Out>, options: TestQueueOptions) {
     onlyOptions(options, ["now"]);
-    checkSchedules(declared, schedules, "");
+    checkSchedules(declared, schedules, order, "");
     this.#declared = declared;
     this.#database = new TestDatabase(instantMs(options.now ?? Date.now(), "now", LAST_INSTANT));
     const { transport } = this.#database;

@@ -17,7 +17,7 @@ import type { FlowCalls } from "../../open/flows/flow-calls.ts";
 import { Producer } from "../../open/producer.ts";
 import type { ProducerOptions } from "../../open/options.ts";
 import { given, pick } from "../../pick.ts";
-import { inOrder } from "../../open/checked-order.ts";
+import { inOrder } from "../../open/in-order.ts";
 import {
   checkDeclaration,
   DEFINED_OPTIONS,

@@ -5,6 +5,7 @@
 import { linkedScripts } from "../../lua/linked.gen.ts";
 import type { Command, CommandOutcome, Reply, Script, SendOptions, Transport } from "../transport.ts";
 import { ReplyReader } from "../scripts/binding.ts";
+import { orderChecks } from "./checked-order.ts";
 import { dividedSince } from "./divided-since.ts";
 import type { ForReleased, Link } from "./link.ts";
 import { nameFor } from "./unnamed.ts";
@@ -50,6 +51,7 @@ function linkTo(given: Transport, released?: ForReleased): Transport {
   const link: Transport = {
     ...transport,
     database: given.database ?? nameFor(given),
+    orderChecks,
     passTurns: async (...args) => (await import("./pass-turns.ts")).passTurns(...args),
     send: async (commands, options) => {
       const sent = await inEdition(commands);

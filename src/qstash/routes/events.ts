@@ -14,8 +14,8 @@ import type { Dialect, DialectApp } from "./dialect.ts";
 /** Most messages of a page. */
 const MOST = 1_000;
 
-/** Most messages that one call looks at for those that filters choose. */
-const LOOK = 5_000;
+/** Most pages that one call reads for a message that filters choose: each is a request. */
+const MOST_PAGES = 20;
 
 const IN_PROGRESS = ["ACTIVE", "RETRY", "ERROR"];
 
@@ -82,15 +82,12 @@ async function readLogs(session: Session, query: URLSearchParams) {
   const [only = ""] = wanted.length === 1 ? wanted : [];
   const lists = listsOf(...(LISTS[only] ?? [...LIVE, COMPLETED, DEAD, CANCELLED]));
   const options = { size, reverse: direction < 0, cursor: query.get("cursor") ?? undefined };
-  let looked = 0;
-  let last: string | undefined;
+  let pages = 0;
   for await (const { queue, tasks, cursor } of taskPages(session, lists, options)) {
     const entries = await inOrder(tasks.flatMap((task) => loggedMessage(queue, task) ?? []));
-    looked += tasks.length;
-    last = cursor;
-    if (entries.length > 0 || looked >= LOOK) return { entries, cursor };
+    if (entries.length > 0 || ++pages === MOST_PAGES) return { entries, cursor };
   }
-  return { entries: [], cursor: last };
+  return { entries: [], cursor: undefined };
 }
 
 async function find(open: Open, messageId: string): Promise<LoggedMessage | undefined> {

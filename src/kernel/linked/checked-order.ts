@@ -1,25 +1,11 @@
 /** Checks new tasks of queues that are declared with a strict order, in whatever way they are added. */
-import { invalidArgument } from "../errors.ts";
-import { isKnownSplit } from "../features/partitions/index.ts";
-import type { CheckTask } from "../kernel/hooks.ts";
-import { slotOf } from "../kernel/names/slots.ts";
-import type { EnqueueOptions } from "../kernel/options/types.ts";
-import type { Producer } from "../kernel/producer.ts";
-import type { Adds } from "../kernel/store.ts";
-import type { QueueDefinition } from "./definition.ts";
-import type { Schedules } from "./schedules/schedules.ts";
-
-/** A queue that may be declared. */
-type MaybeDeclared = Pick<QueueDefinition, "name" | "options"> & {
-  readonly settings?: { readonly order?: unknown } | undefined;
-  /** Whether it is known to have partitions, also if none are declared. */
-  readonly isDivided?: (() => boolean) | undefined;
-};
+import { invalidArgument } from "../../errors.ts";
+import type { CheckTask } from "../hooks.ts";
+import { slotOf } from "../names/slots.ts";
+import type { EnqueueOptions } from "../options/types.ts";
+import type { Adding, MaybeDeclared, OrderChecks, Putting } from "../order-checks.ts";
 
 type Keyed = { readonly key: string } | undefined;
-
-/** Queues with any types. */
-type Adding = Pick<Producer<never, never>, "enqueue" | "enqueueMany">;
 
 /** The options of a task that an order concerns, also those of an enqueue with a key. */
 interface Placed extends Pick<EnqueueOptions, "group" | "priority" | "id" | "dedup"> {
@@ -29,23 +15,24 @@ interface Placed extends Pick<EnqueueOptions, "group" | "priority" | "id" | "ded
 }
 
 /**
- * Checks a new task of a queue that is declared with a strict order: it has a group, and no priority. In a queue with
- * partitions, what says where it goes must be in the slot of the group, so that all of a group is in one partition.
+ * Checks a new task of a queue that is declared with a strict order: it has a group, and no priority. In a queue
+ * that is divided, what says where it goes must be in the slot of the group.
  * @param path of the task in errors, such as `tasks[3].`
  * @throws {SluiceError} `invalid_argument`
  */
 export function checkOrder(queue: MaybeDeclared, task: Placed | undefined, path = ""): void {
-  const { name, settings, options } = queue;
+  const { name, settings, needsSlot } = queue;
   if (settings?.order !== "strict") return;
   const why = `the queue ${name} has a strict order`;
   if (task?.group === undefined) throw invalidArgument(`${path}group`, `is required: ${why}`);
   if (task.priority !== undefined) throw invalidArgument(`${path}priority`, `must not be set: ${why}`);
-  if ((options.partitions ?? 1) === 1 && !queue.isDivided?.()) return;
+  const also = needsSlot?.();
+  if (also === undefined) return;
   const { group } = task;
   const [at, place] = placeOf(task);
   // What has no such form is refused by the enqueue.
   if (typeof place !== "string" || typeof group !== "string" || slotOf(place) === slotOf(group)) return;
-  throw invalidArgument(path + at, `must contain {${group}}: ${why}, and partitions`);
+  throw invalidArgument(path + at, `must contain {${group}}: ${why}, and ${also}`);
 }
 
 /** What says where a task goes, before its group does: the name of the option, and its value. */
@@ -55,15 +42,10 @@ function placeOf(task: Placed): readonly [name: string, place: string | undefine
   return task.id === undefined ? ["dedup.key", task.dedup?.key] : ["id", task.id];
 }
 
-/**
- * The same queue. In whatever way tasks are added to it, the order that is declared is checked: features that do not
- * call its `enqueue` take its `checkTask`.
- */
-export function inOrder<Q extends Adding>(declared: MaybeDeclared, queue: Q): Q {
-  if (declared.settings?.order !== "strict") return queue;
-  const { store } = queue as unknown as { readonly store: Pick<Adds, "queue"> };
-  const { name, options, settings } = declared;
-  const known: MaybeDeclared = { name, options, settings, isDivided: () => isKnownSplit(store.queue) };
+export const orderChecks: OrderChecks = { queue: inOrder, schedules: schedulesInOrder };
+
+function inOrder<Q extends Adding>(known: MaybeDeclared, queue: Q): Q {
+  if (known.settings?.order !== "strict") return queue;
   const enqueue = queue.enqueue.bind(queue);
   const enqueueMany = queue.enqueueMany.bind(queue);
   const checkTask: CheckTask = (task, path) => checkOrder(known, task, path);
@@ -74,16 +56,16 @@ export function inOrder<Q extends Adding>(declared: MaybeDeclared, queue: Q): Q 
       return enqueue(...call);
     },
     async enqueueMany(...call: Parameters<typeof enqueueMany>) {
-      const [tasks] = call;
+      const tasks: unknown = call[0];
       // What is no list is refused by the enqueue.
-      if (Array.isArray(tasks)) for (const [i, task] of tasks.entries()) checkTask(task, `tasks[${i}].`);
+      if (Array.isArray(tasks))
+        for (const [i, task] of (tasks as Placed[]).entries()) checkTask(task, `tasks[${i}].`);
       return enqueueMany(...call);
     },
   });
 }
 
-/** The same schedules. Those that are put are checked as tasks are. */
-export function schedulesInOrder<T>(declared: MaybeDeclared, schedules: Schedules<T>): Schedules<T> {
+function schedulesInOrder<S extends Putting>(declared: MaybeDeclared, schedules: S): S {
   if (declared.settings?.order !== "strict") return schedules;
   const put = schedules.put.bind(schedules);
   return Object.assign(schedules, {
