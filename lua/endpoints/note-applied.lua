@@ -1,5 +1,5 @@
 -- note-applied: notes that the groups of endpoints have the settings that the endpoints say. (I3)
-local endpoints = KEYS[1] -- hash  endpoint -> record; .<endpoint> -> state; ~version -> number of changes
+local endpoints = KEYS[1] -- hash  endpoint -> record; .<endpoint> -> state; ~version, ~disabled
 local items = ARGV -- then for each, at most 1,000: id, changed (the change that its group has)
 -- Returns {'ok', then for each: 1 if so, 0 if it has changed since}
 --      or {'newer_schema'}

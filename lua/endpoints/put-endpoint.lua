@@ -1,5 +1,5 @@
 -- put-endpoint: writes, enables, disables or removes an endpoint. (I3)
-local endpoints = KEYS[1] -- hash  endpoint -> record; .<endpoint> -> state; ~version -> number of changes
+local endpoints = KEYS[1] -- hash  endpoint -> record; .<endpoint> -> state; ~version, ~disabled
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local id = ARGV[2] -- the endpoint
 local version = ARGV[3] -- the number of changes when the caller has read the record; '0': there was none
@@ -11,7 +11,7 @@ local most = ARGV[6] -- how many endpoints there may be
 --      or {'full'}
 --      or {'newer_schema'}
 
-local found = redis.call('HMGET', endpoints, '~version', id, '.' .. id)
+local found = redis.call('HMGET', endpoints, '~version', id, '.' .. id, '~disabled')
 local was, current, text = found[1] or '0', found[2] or '', found[3] or ''
 if is_later(current) or is_later(text) then
   return { 'newer_schema' }
@@ -22,13 +22,17 @@ if current == record and (state == '' or state == known.state) then
   return { 'ok', tonumber(was), text }
 elseif was ~= version then
   return { 'changed' }
-elseif current == '' and redis.call('HLEN', endpoints) > 2 * tonumber(most) then
+elseif current == '' and redis.call('HLEN', endpoints) - (found[4] and 2 or 1) >= 2 * tonumber(most) then
   return { 'full' }
 end
 local changed = int(tonumber(was) + 1)
+local written = { '~version', changed }
+if found[4] and (record == '' or state ~= '') then
+  append(written, '~disabled', without_disabled(found[4], id))
+end
 if record == '' then
   redis.call('HDEL', endpoints, id, '.' .. id)
-  return store_fields(endpoints, { '~version', changed }) or { 'ok', tonumber(changed), '' }
+  return store_fields(endpoints, written) or { 'ok', tonumber(changed), '' }
 end
 if state == 'x' then
   known.state, known.since = 'x', int(clock(test_now))
@@ -37,5 +41,6 @@ elseif state == 'c' or text == '' then
 end
 known.changed, known.applied, known.token = changed, known.applied or '0', ''
 text = format_state(known)
-return store_fields(endpoints, { '~version', changed, id, record, '.' .. id, text })
-  or { 'ok', tonumber(changed), text }
+append(written, id, record)
+append(written, '.' .. id, text)
+return store_fields(endpoints, written) or { 'ok', tonumber(changed), text }

@@ -1,5 +1,5 @@
 -- report-deliveries: counts what became of deliveries; opens and closes circuits, disables endpoints. (I3)
-local endpoints = KEYS[1] -- hash  endpoint -> record; .<endpoint> -> state; ~version -> number of changes
+local endpoints = KEYS[1] -- hash  endpoint -> record; .<endpoint> -> state; ~version, ~disabled
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, a new one for each call
 local window = ARGV[3] -- how long deliveries are counted together (ms)
@@ -14,12 +14,13 @@ local items = ARGV -- then for each, at most 500: id, failed, succeeded, gone ('
 --      or {'newer_schema'}
 
 local now = clock(test_now)
-local fields = { '~version' }
+local fields = { '~version', '~disabled' }
 for i = 9, #items, 4 do
   append(fields, '.' .. items[i])
 end
 local found = redis.call('HMGET', endpoints, unpack(fields))
 local version = tonumber(found[1] or 0)
+local disabled = found[2] or ''
 
 local function open_circuit(state)
   local length = math.min(tonumber(pause) * 2 ^ math.min(tonumber(state.opens), 30), tonumber(longest))
@@ -28,13 +29,14 @@ local function open_circuit(state)
   return 'opened'
 end
 
-local function disable(state, reason)
+local function disable(state, reason, id)
   state.state, state.since = reason, int(now)
+  disabled = without_disabled(disabled, id) .. ' ' .. id .. ':' .. reason
   return 'disabled'
 end
 
 -- Counts deliveries. Returns what that has changed.
-local function count(state, failed, succeeded)
+local function count(state, id, failed, succeeded)
   local began = tonumber(state.window)
   -- After a jump back of the clock the window begins ahead.
   if now - began >= tonumber(window) or began > now then
@@ -58,7 +60,7 @@ local function count(state, failed, succeeded)
   if state.failing_since == '' or succeeded > 0 then
     state.failing_since = int(now)
   elseif disable_after ~= '0' and now - tonumber(state.failing_since) >= tonumber(disable_after) then
-    return disable(state, 'f')
+    return disable(state, 'f', id)
   end
   local all = tonumber(state.failed) + tonumber(state.succeeded)
   if is_open then
@@ -72,20 +74,20 @@ local function count(state, failed, succeeded)
 end
 
 local reply, written = { 'ok', version }, {}
-for i = 2, #fields do
+for i = 3, #fields do
   local text = found[i] or ''
   if is_later(text) then
     return { 'newer_schema' }
   end
-  local state, at = parse_state(text), 4 * i + 1
+  local state, at = parse_state(text), 4 * i - 3
   local is_enabled = state.state == 'c' or state.state == 'o'
   local change = state.token == token and state.change or ''
   if is_enabled and state.token ~= token then
     local was_failing = state.failing_since ~= ''
     if items[at + 3] == '1' then
-      change = disable(state, 'g')
+      change = disable(state, 'g', items[at])
     else
-      change = count(state, tonumber(items[at + 1]), tonumber(items[at + 2]))
+      change = count(state, items[at], tonumber(items[at + 1]), tonumber(items[at + 2]))
     end
     state.token, state.change = token, change
     if change ~= '' or was_failing ~= (state.failing_since ~= '') then
@@ -101,5 +103,8 @@ for i = 2, #fields do
 end
 if reply[2] > version then
   append(written, '~version', int(reply[2]))
+  if disabled ~= (found[2] or '') then
+    append(written, '~disabled', disabled)
+  end
 end
 return #written > 0 and store_fields(endpoints, written) or reply

@@ -44,3 +44,15 @@ local function close_circuit(state, now)
   state.window, state.failed, state.succeeded, state.opens = '0', '0', '0', '0'
   state['until'] = '0'
 end
+
+-- The field `~disabled` without an endpoint: those that were disabled because of what they answered, each
+-- with the reason.
+local function without_disabled(list, id)
+  local others = {}
+  for one in string.gmatch(list, '%S+') do
+    if string.sub(one, 1, #id + 1) ~= id .. ':' then
+      append(others, one)
+    end
+  end
+  return table.concat(others, ' ')
+end

@@ -6,6 +6,7 @@ import { deleteCommand } from "./commands/delete.ts";
 import { deployCommand } from "./commands/deploy.ts";
 import { docsCommand } from "./commands/docs.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { endpointsCommand } from "./commands/endpoints.ts";
 import { enqueueCommand } from "./commands/enqueue.ts";
 import { exportCommand } from "./commands/export.ts";
 import { findCommand } from "./commands/find.ts";
@@ -102,6 +103,7 @@ export function createProgram(running: Running): Command {
     pauseCommand(running, "resume"),
     settingsCommand(running),
     partitionsCommand(running),
+    endpointsCommand(running),
     deleteCommand(running),
     sweepCommand(running),
     deployCommand(running),

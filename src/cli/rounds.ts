@@ -7,7 +7,7 @@ const BUDGET = 10_000;
 export interface Rounds {
   readonly path: string;
   /** The field of the reply that counts what the request did. */
-  readonly field: "redriven" | "purged";
+  readonly field: "redriven" | "purged" | "replayed";
   readonly body: object;
   /** Most tasks in all. @default all */
   readonly limit: number | undefined;

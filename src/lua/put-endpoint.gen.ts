@@ -2,12 +2,13 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AI } from "./parts/int.gen.ts";
+import { $AL } from "./parts/append.gen.ts";
 import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
 import { $LN, $LO, $LP, $LQ } from "./parts/state-names.gen.ts";
-import { $LR } from "./parts/close-circuit.gen.ts";
+import { $LR, $LS } from "./parts/close-circuit.gen.ts";
 
 export const putEndpoint: Script = {
   name: "putEndpoint",
@@ -19,7 +20,7 @@ local d=ARGV[3]
 local e=ARGV[4]
 local f=ARGV[5]
 local g=ARGV[6]
-local h=redis.call('HMGET',a,'~version',c,'.'..c)
+local h=redis.call('HMGET',a,'~version',c,'.'..c,'~disabled')
 local i,j,k=h[1]or'0',h[2]or'',h[3]or''
 ${$LO}if LO(j)or LO(k)then
 return{'newer_schema'}
@@ -29,13 +30,17 @@ if j==e and(f==''or f==l.state)then
 return{'ok',tonumber(i),k}
 elseif i~=d then
 return{'changed'}
-elseif j==''and redis.call('HLEN',a)>2*tonumber(g)then
+elseif j==''and redis.call('HLEN',a)-(h[4]and 2 or 1)>=2*tonumber(g)then
 return{'full'}
 end
 ${$AI}local m=AI(tonumber(i)+1)
+local n={'~version',m}
+if h[4]and(e==''or f~='')then
+${$AL}${$LS}AL(n,'~disabled',LS(h[4],c))
+end
 if e==''then
 redis.call('HDEL',a,c,'.'..c)
-${$AT}${$AV}return AV(a,{'~version',m})or{'ok',tonumber(m),''}
+${$AT}${$AV}return AV(a,n)or{'ok',tonumber(m),''}
 end
 if f=='x'then
 ${$AJ}${$AK}l.state,l.since='x',AI(AK(b))
@@ -44,10 +49,11 @@ ${$AJ}${$AK}${$LR}LR(l,AK(b))
 end
 l.changed,l.applied,l.token=m,l.applied or'0',''
 ${$LQ}k=LQ(l)
-${$AT}${$AV}return AV(a,{'~version',m,c,e,'.'..c,k})
-or{'ok',tonumber(m),k}
+${$AL}AL(n,c,e)
+AL(n,'.'..c,k)
+${$AT}${$AV}return AV(a,n)or{'ok',tonumber(m),k}
 `;
   },
-  sha1: "eca7bdad5e8ef7e3e10eabdcaaea3cf0c86fda39",
-  keyLockingSha1: "c96c2aaf937bf57df1afab5c91f088d9449ec636",
+  sha1: "0d7e0e678f03f6660a494bf0eaf12dcb3b676b38",
+  keyLockingSha1: "2a097d261a28122dd1bfdb7fc5e163efea85781e",
 };

@@ -9,7 +9,7 @@ import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
 import { $LN, $LO, $LP, $LQ } from "./parts/state-names.gen.ts";
-import { $LR } from "./parts/close-circuit.gen.ts";
+import { $LR, $LS } from "./parts/close-circuit.gen.ts";
 
 export const reportDeliveries: Script = {
   name: "reportDeliveries",
@@ -25,90 +25,95 @@ local h=ARGV[7]
 local i=ARGV[8]
 local j=ARGV
 ${$AI}${$AJ}${$AK}local k=AK(b)
-local l={'~version'}
+local l={'~version','~disabled'}
 ${$AL}for p=9,#j,4 do
 AL(l,'.'..j[p])
 end
 local m=redis.call('HMGET',a,unpack(l))
 local n=tonumber(m[1]or 0)
-local function o(p)
-local q=math.min(tonumber(g)*2^math.min(tonumber(p.opens),30),tonumber(h))
-p.state,p.since,p.opens='o',AI(k),AI(tonumber(p.opens)+1)
-p['until']=AI(k+q)
+local o=m[2]or''
+local function p(q)
+local r=math.min(tonumber(g)*2^math.min(tonumber(q.opens),30),tonumber(h))
+q.state,q.since,q.opens='o',AI(k),AI(tonumber(q.opens)+1)
+q['until']=AI(k+r)
 return'opened'
 end
-local function p(q,r)
-q.state,q.since=r,AI(k)
+${$LS}local function q(r,s,t)
+r.state,r.since=s,AI(k)
+o=LS(o,t)..' '..t..':'..s
 return'disabled'
 end
-${$AN}${$LR}local function q(r,s,t)
-local u=tonumber(r.window)
-if k-u>=tonumber(d)or u>k then
-r.window,r.failed,r.succeeded=AI(k),'0','0'
+${$AN}${$LR}local function r(s,t,u,v)
+local w=tonumber(s.window)
+if k-w>=tonumber(d)or w>k then
+s.window,s.failed,s.succeeded=AI(k),'0','0'
 end
-AN(r,'failed',s)
-AN(r,'succeeded',t)
-local v=r.state=='o'
-local w=v and k<tonumber(r['until'])
-if s==0 then
-if not w then
-r.failing_since=''
+AN(s,'failed',u)
+AN(s,'succeeded',v)
+local x=s.state=='o'
+local y=x and k<tonumber(s['until'])
+if u==0 then
+if not y then
+s.failing_since=''
 end
-if v and not w then
-LR(r,k)
+if x and not y then
+LR(s,k)
 return'closed'
 end
 return''
 end
-if r.failing_since==''or t>0 then
-r.failing_since=AI(k)
-elseif i~='0'and k-tonumber(r.failing_since)>=tonumber(i)then
-return p(r,'f')
+if s.failing_since==''or v>0 then
+s.failing_since=AI(k)
+elseif i~='0'and k-tonumber(s.failing_since)>=tonumber(i)then
+return q(s,'f',t)
 end
-local x=tonumber(r.failed)+tonumber(r.succeeded)
-if v then
-return w and''or o(r)
+local z=tonumber(s.failed)+tonumber(s.succeeded)
+if x then
+return y and''or p(s)
 elseif
-tonumber(r.failed)>=tonumber(e)and tonumber(r.failed)*100>=tonumber(f)*x
+tonumber(s.failed)>=tonumber(e)and tonumber(s.failed)*100>=tonumber(f)*z
 then
-return o(r)
+return p(s)
 end
 return''
 end
-local r,s={'ok',n},{}
-${$LN}${$LO}${$LP}${$LQ}for w=2,#l do
-local x=m[w]or''
-if LO(x)then
+local s,t={'ok',n},{}
+${$LN}${$LO}${$LP}${$LQ}for x=3,#l do
+local y=m[x]or''
+if LO(y)then
 return{'newer_schema'}
 end
-local y,z=LP(x),4*w+1
-local aa=y.state=='c'or y.state=='o'
-local ab=y.token==c and y.change or''
-if aa and y.token~=c then
-local ac=y.failing_since~=''
-if j[z+3]=='1'then
-ab=p(y,'g')
+local z,aa=LP(y),4*x-3
+local ab=z.state=='c'or z.state=='o'
+local ac=z.token==c and z.change or''
+if ab and z.token~=c then
+local ad=z.failing_since~=''
+if j[aa+3]=='1'then
+ac=q(z,'g',j[aa])
 else
-ab=q(y,tonumber(j[z+1]),tonumber(j[z+2]))
+ac=r(z,j[aa],tonumber(j[aa+1]),tonumber(j[aa+2]))
 end
-y.token,y.change=c,ab
-if ab~=''or ac~=(y.failing_since~='')then
-r[2]=n+1
+z.token,z.change=c,ac
+if ac~=''or ad~=(z.failing_since~='')then
+s[2]=n+1
 end
-if ab~=''then
-y.changed=AI(n+1)
+if ac~=''then
+z.changed=AI(n+1)
 end
-x=LQ(y)
-AL(s,l[w],x)
+y=LQ(z)
+AL(t,l[x],y)
 end
-AL(r,ab,x)
+AL(s,ac,y)
 end
-if r[2]>n then
-AL(s,'~version',AI(r[2]))
+if s[2]>n then
+AL(t,'~version',AI(s[2]))
+if o~=(m[2]or'')then
+AL(t,'~disabled',o)
 end
-${$AT}${$AV}return#s>0 and AV(a,s)or r
+end
+${$AT}${$AV}return#t>0 and AV(a,t)or s
 `;
   },
-  sha1: "be29eac20604650de038de9439be1cee5648d0d4",
-  keyLockingSha1: "c99c8ca08f7d87359050b20b71e616e87ed4abd1",
+  sha1: "4ea5b4e9328936151ab174f54f01f5b8e0e7396b",
+  keyLockingSha1: "73aa9073e0850640f09e0ab0db030587efd82ea9",
 };

@@ -61,6 +61,23 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["flow 1{n@emails} --cancel", ["POST /v1/flows/n%40emails/cancel", {}]],
   ["flow n@emails --redrive", ["POST /v1/flows/n%40emails/redrive", {}]],
   ["flow n@emails", "GET /v1/flows/n%40emails"],
+  ["endpoints", ["GET /v1/endpoints", { size: "1000" }]],
+  [
+    "endpoints add acme url=https://a.example types=a.*,b rate=5/1s maxWorking=3 header.x-a=1 secret=s",
+    [
+      "POST /v1/endpoints",
+      {
+        id: "acme",
+        url: "https://a.example",
+        types: ["a.*", "b"],
+        rate: { most: 5, per: 1_000 },
+        maxWorking: 3,
+        secret: "s",
+        headers: { "x-a": "1" },
+      },
+    ],
+  ],
+  ["endpoints show a", "GET /v1/endpoints/a", ["GET /v1/endpoints", { size: "1000" }]],
   ["skip emails a", [`POST ${tasks}/a/skip`, {}]],
   ["schedules emails", `GET ${emails}/schedules`],
   ["schedules emails --pause s", [`POST ${emails}/schedules/s/pause`, {}], `GET ${emails}/schedules`],

@@ -19,6 +19,15 @@ export interface Measured {
   readonly minutes?: readonly MinuteCounts[];
   /** What is wrong with the queue, or with the database, by `after`, ms. */
   readonly findings?: ReadonlyMap<number, FoundBy>;
+  /** The endpoints that are disabled, of the database. */
+  readonly disabled?: readonly DisabledEndpoint[];
+}
+
+/** An endpoint that is disabled because of what it answered. */
+export interface DisabledEndpoint {
+  readonly id: string;
+  /** Whether it asked for it. If not, its deliveries have failed for days. */
+  readonly isGone: boolean;
 }
 
 /** What a condition finds in what was measured. */
@@ -53,6 +62,8 @@ export interface Condition {
     readonly ofQueues: boolean;
     readonly ofDatabase: boolean;
   };
+  /** Whether it reads which endpoints are disabled. It watches the database then. */
+  readonly needsEndpoints?: true;
   /** The time within which it counts new dead letters, ms. */
   readonly deadLettersWithin?: number;
   /** Returns undefined if what it needs could not be measured. */

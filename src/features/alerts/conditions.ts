@@ -3,7 +3,7 @@ import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
 import { span } from "../../kernel/options/span.ts";
 import { onlyOptions, wholeNumber } from "../../kernel/options/validation.ts";
 import { failedAttempts, type MinuteCounts } from "../../operate/statistics.ts";
-import type { Condition } from "./condition.ts";
+import type { Condition, DisabledEndpoint } from "./condition.ts";
 import { findingCondition, type FindingOptions } from "./finding-condition.ts";
 import type { AlertCondition } from "./types.ts";
 import { amount, percent } from "./wording.ts";
@@ -40,6 +40,8 @@ export interface ConditionOptions {
   };
   /** The queue, or the database, has a finding: see `queueHealth`. */
   readonly finding: FindingOptions;
+  /** Endpoints are disabled, because their deliveries failed for days, or because they asked for it. */
+  readonly endpointDisabled: {};
 }
 
 /** Exactly one of the conditions. */
@@ -150,7 +152,33 @@ const conditions: Checks = {
     };
   },
   finding: findingCondition,
+  endpointDisabled(given, at) {
+    onlyOptions(given, [], `${at}.`);
+    return {
+      kind: "endpointDisabled",
+      threshold: 0,
+      needsEndpoints: true,
+      read(_, { disabled }) {
+        if (!disabled) return undefined;
+        const text = () => disabledText(disabled);
+        return { holds: disabled.length > 0, value: disabled.length, text };
+      },
+    };
+  },
 };
+
+/** How many endpoints a text names. */
+const MOST_NAMED = 5;
+
+function disabledText(disabled: readonly DisabledEndpoint[]): string {
+  const { length } = disabled;
+  if (length === 0) return "No endpoint is disabled";
+  const why = ({ id, isGone }: DisabledEndpoint) =>
+    `${id} ${isGone ? "asked to get nothing more" : "failed for too long"}`;
+  const named = disabled.slice(0, MOST_NAMED).map(why);
+  const more = length > MOST_NAMED ? [`and ${amount(length - MOST_NAMED)} more`] : [];
+  return `${length === 1 ? "An endpoint is" : `${amount(length)} endpoints are`} disabled: ${[...named, ...more].join(", ")}`;
+}
 
 const kinds = Object.keys(conditions) as AlertCondition[];
 

@@ -26,10 +26,11 @@ export async function findingsOfDatabase(
   rules: readonly CheckedRule[],
   { transport, prefix, signal, now }: PassContext,
 ): Promise<ReadonlyMap<number, FoundBy>> {
-  if (rules.length === 0) return new Map();
+  const afters = aftersOf(rules);
+  if (afters.length === 0) return new Map();
   const scope = { hasDatabase: true, whose: "the deployment" };
   const found = await examineDatabase(transport, scope, { prefix, signal, now });
-  return new Map(aftersOf(rules).map((after) => [after, found]));
+  return new Map(afters.map((after) => [after, found]));
 }
 
 const aftersOf = (rules: readonly CheckedRule[]) => [

@@ -8,6 +8,7 @@ import { registryKey } from "../../kernel/names/keys.ts";
 import { InstanceMemory } from "../../kernel/instance-memory.ts";
 import { readRegistry, queuesOf } from "../../sweep/registry.ts";
 import { deliver } from "./deliver.ts";
+import { disabledEndpoints } from "./measure-endpoints.ts";
 import { findingsOfDatabase } from "./measure-findings.ts";
 import { measure, type MeasuredQueue, type Since } from "./measure.ts";
 import { PassWork, type PassRules } from "./pass-work.ts";
@@ -52,10 +53,11 @@ export async function runPass(configured: PassRules, context: PassContext): Prom
   // If the registry was read, it shows whether any queue is divided.
   const divided = named !== undefined || seen.get(context.transport, registryKey(context.prefix)) === true;
   const database = ofDatabase.length > 0 || open.includes(DATABASE) ? [DATABASE] : [];
-  const [records, measured, findings] = await Promise.all([
+  const [records, measured, findings, disabled] = await Promise.all([
     readRecords([...queues.map(({ name }) => name), ...oldPasses, ...database], context),
     measureAll(queues, since, end, { ...context, divided }),
     findingsOfDatabase(ofDatabase, context),
+    disabledEndpoints(ofDatabase, context),
   ]);
 
   const now = context.now ? context.now() : begun.now + Math.round(performance.now() - start);
@@ -64,7 +66,7 @@ export async function runPass(configured: PassRules, context: PassContext): Prom
     work.decide(queue, measured.found.get(queue.name), records.get(queue.name) ?? "");
   }
   for (const field of database) {
-    const found = { lacksStatistics: false, findings };
+    const found = { lacksStatistics: false, findings, ...(disabled && { disabled }) };
     work.decide({ name: field, rules: ofDatabase }, found, records.get(field) ?? "");
   }
   for (const old of oldPasses) work.removeOldPass(old, records.get(old) ?? "");

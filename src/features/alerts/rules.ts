@@ -77,7 +77,7 @@ function checkedRule(rule: AlertRule, at: string): CheckedRule {
   if (condition.holdsFor !== undefined && rule.for !== undefined) {
     throw invalidArgument(`${at}.for`, `must not be set; set ${at}.when.${condition.kind}.for instead`);
   }
-  if (condition.findings && !condition.findings.ofQueues && queues !== "*") {
+  if (!canWatchQueues(condition) && queues !== "*") {
     throw invalidArgument(`${at}.queues`, "must not be set, because the rule watches the database");
   }
   const what = condition.name ?? condition.kind;
@@ -97,7 +97,10 @@ function checkedRule(rule: AlertRule, at: string): CheckedRule {
   };
 }
 
-const watchesQueues = ({ condition }: CheckedRule) => condition.findings?.ofQueues !== false;
+const canWatchQueues = ({ findings, needsEndpoints }: Condition) =>
+  !needsEndpoints && findings?.ofQueues !== false;
+
+const watchesQueues = ({ condition }: CheckedRule) => canWatchQueues(condition);
 
 /** The rules that watch that queue. */
 export function rulesOf(rules: readonly CheckedRule[], queue: string): CheckedRule[] {
@@ -106,7 +109,8 @@ export function rulesOf(rules: readonly CheckedRule[], queue: string): CheckedRu
 
 /** The rules that watch the database. */
 export function rulesOfDatabase(rules: readonly CheckedRule[]): CheckedRule[] {
-  return rules.filter(({ queues, condition }) => condition.findings?.ofDatabase && queues === "*");
+  const watches = ({ findings, needsEndpoints }: Condition) => needsEndpoints || findings?.ofDatabase;
+  return rules.filter(({ queues, condition }) => watches(condition) && queues === "*");
 }
 
 /** The queues that the rules name; undefined if a rule has a pattern. */

@@ -8,7 +8,8 @@ export type AlertCondition =
   | "pending"
   | "failureRate"
   | "noConsumer"
-  | "finding";
+  | "finding"
+  | "endpointDisabled";
 
 /** What a receiver gets: a rule fires for a queue, or does so no longer. */
 export interface Alert {
@@ -22,8 +23,8 @@ export interface Alert {
   /** What the rule watches. */
   readonly condition: AlertCondition;
   /**
-   * What was measured. Of `oldestAge` and `noConsumer` a time, ms; of `failureRate` a share of 1; of `finding` a
-   * number of findings; else a number of tasks.
+   * What was measured. Of `oldestAge` and `noConsumer` a time, ms; of `failureRate` a share of 1; of `finding` and
+   * `endpointDisabled` how many there are; else a number of tasks.
    */
   readonly value: number;
   /** The limit of the rule, in the unit of `value`. */

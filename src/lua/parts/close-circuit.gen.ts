@@ -6,3 +6,13 @@ a.window,a.failed,a.succeeded,a.opens='0','0','0','0'
 a['until']='0'
 end
 `;
+export const $LS = `local function LS(a,b)
+local c={}
+for g in string.gmatch(a,'%S+')do
+if string.sub(g,1,#b+1)~=b..':'then
+AL(c,g)
+end
+end
+return table.concat(c,' ')
+end
+`;
