@@ -62,8 +62,8 @@ describe("POST /v1/topics/{topic}/publish", () => {
       ],
       "one",
     ]);
-    const nobody = await publish({ payload: 1, id: "n" }, {}, "unknown");
-    expect([nobody.status, nobody.body]).toEqual([200, { id: "n", copies: [], reread: false }]);
+    const unheard = await publish({ payload: 1, id: "n" }, {}, "unknown");
+    expect([unheard.status, unheard.body]).toEqual([200, { id: "n", copies: [], reread: false }]);
   });
 
   it("refuses what no copy could have, before any queue has one", async () => {
