@@ -65,6 +65,7 @@ export default defineConfig({
       },
       { find: /^sluice-queue\/schedules$/, replacement: source("src/open/schedules/index.ts") },
       { find: /^sluice-queue\/debounce$/, replacement: source("src/features/debounce/index.ts") },
+      { find: /^sluice-queue\/topics$/, replacement: source("src/http/topics/index.ts") },
       { find: /^sluice-queue\/push$/, replacement: source("src/features/push/index.ts") },
       { find: /^sluice-queue\/endpoints$/, replacement: source("src/http/endpoints/index.ts") },
       { find: /^sluice-queue\/qstash$/, replacement: source("src/qstash/index.ts") },

@@ -24,6 +24,7 @@ export const tree: readonly { readonly title: string; readonly pages: readonly s
     title: "More for queues",
     pages: [
       "docs/flows.md",
+      "docs/topics.md",
       "docs/push.md",
       "docs/partitions.md",
       "docs/offload.md",

@@ -28,6 +28,7 @@ const dashboard = everything("./src/dashboard/index.ts");
 const schedules = `export { schedules } from "./src/open/schedules/index.ts";`;
 const order = everything("./src/open/order/index.ts");
 const flows = `export { flows } from "./src/http/flows/index.ts";`;
+const topics = `export { topics } from "./src/http/topics/index.ts";`;
 /** It needs the strict order. */
 const qstash = `${order} export { qstash } from "./src/qstash/index.ts";`;
 const endpoints = `export { endpoints } from "./src/http/endpoints/index.ts";`;
@@ -41,6 +42,7 @@ const parts = `
   ${order}
   ${debounce}
   ${flows}
+  ${topics}
 `;
 
 const client = everything("./src/client/index.ts");
@@ -61,6 +63,7 @@ export const bundles: readonly Bundle[] = [
   { name: "the same with schedules", source: cloudflare + schedules, part: "one file" },
   { name: "the same with order", source: cloudflare + order, part: "one file" },
   { name: "the same with flows", source: cloudflare + flows, part: "one file" },
+  { name: "the same with topics", source: cloudflare + topics, part: "one file" },
   { name: "the same with debounce", source: cloudflare + debounce, part: "one file" },
   { name: "the same with endpoints", source: cloudflare + endpoints, part: "one file" },
   { name: "the same with qstash", source: cloudflare + qstash, part: "one file" },

@@ -1,4 +1,6 @@
 import type { TaskFailure } from "../drain/types.ts";
+import { SluiceError } from "../errors.ts";
+import { isOff } from "../http/parts.ts";
 import { type Open, opening, type OpeningOptions } from "../open/opening.ts";
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "./declared/tools.ts";
 import type { DeadLetter, OnDeadLetter } from "../kernel/record/dead-letter.ts";
@@ -59,6 +61,11 @@ export interface ServiceContext<Env extends object> {
   readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
 }
 
+/** Until the part of topics replaces it. */
+const withoutTopics = (): never => {
+  throw new SluiceError("unsupported", isOff("has no topics", "topics"));
+};
+
 /** Makes the tools of an invocation. */
 export function toolsIn<Env extends object>(
   context: ServiceContext<Env>,
@@ -98,7 +105,7 @@ export function toolsIn<Env extends object>(
     },
   };
   const open = opening({ ...ofQueues, transport, tracing, wake, onDeadLetter });
-  const tools = {
+  const tools: DeploymentTools<Env> = {
     env,
     waitUntil,
     queue: <In, Out>(queue: QueueOrName<In, Out>, options?: OwnQueueOptions<In, Out>) => {
@@ -108,8 +115,8 @@ export function toolsIn<Env extends object>(
     },
     schedules: <T>(queue: QueueOrName<T, unknown>, options?: Pick<QueueOptions, "encryption">) =>
       open<T, unknown>(queue, options).schedules(),
-    // Without the part of topics there is no `topic`.
-  } as DeploymentTools<Env>;
+    topic: withoutTopics,
+  };
   for (const part of setup.parts.parts) Object.assign(tools, part.tools?.(open));
   return { tools, open, wake, onDeadLetter, onFailure };
 }

@@ -31,6 +31,10 @@ test("what the dialect does not have is named, with what to use in its place", a
   await expect(
     rig.client.publishJSON({ api: { name: "llm" }, callback: rig.url, body: {} } as never),
   ).rejects.toThrow("the destination api/llm is not supported");
+  const ofWorkflow = { "Upstash-Workflow-RunId": "wfr_1" };
+  await expect(rig.client.publish({ url: rig.url, headers: ofWorkflow })).rejects.toEqual(
+    refused("upstash-workflow-runid"),
+  );
   expect((await rig.request("POST", "/v2/notify/event-1")).status).toBe(501);
   const unknown = await rig.request("GET", "/v2/unknown");
   expect([unknown.status, await unknown.json()]).toEqual([

@@ -42,7 +42,7 @@ export interface TopicDeclaration<In = unknown> extends Omit<TopicOptions<In>, "
    * The declared queues that subscribe, for these methods: their copies then have all of their options, such as
    * encryption. @default each has the defaults that its subscription names
    */
-  readonly queues?: readonly QueueDefinition<never, never>[] | undefined;
+  readonly queues?: readonly QueueDefinition[] | undefined;
 }
 
 /**
@@ -115,20 +115,20 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
 
   /** As `Topic.subscribe`. @throws {SluiceError} as {@link publish} */
   async subscribe(
-    queue: QueueOrName<never, never>,
+    queue: QueueOrName<unknown, unknown>,
     options?: SubscribeOptions & RequestOptions,
   ): ReturnType<Topic["subscribe"]> {
     return this.#own().subscribe(queue, options);
   }
 
   /** As `Topic.unsubscribe`. @throws {SluiceError} as {@link publish} */
-  async unsubscribe(queue: QueueOrName<never, never>, options?: RequestOptions): Promise<boolean> {
+  async unsubscribe(queue: QueueOrName<unknown, unknown>, options?: RequestOptions): Promise<boolean> {
     return this.#own().unsubscribe(queue, options);
   }
 
   /** As `Topic.replay`. @throws {SluiceError} as {@link publish} */
   async replay(
-    queue: QueueOrName<never, never>,
+    queue: QueueOrName<unknown, unknown>,
     options: ReplayOptions & RequestOptions,
   ): ReturnType<Topic["replay"]> {
     return this.#own().replay(queue, options);
@@ -151,8 +151,7 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
     const {
       prefix = transport.prefix ?? prefixVariable({ SLUICE_PREFIX: processVariable("SLUICE_PREFIX") }),
     } = this.#declaration;
-    const definitionOf = (name: string) =>
-      queues.find((queue) => queue.name === name) as QueueDefinition | undefined;
+    const definitionOf = (name: string) => queues.find((queue) => queue.name === name);
     const open = opening({ transport, prefix, wake: made(wake), definitionOf });
     return new Topic(this, { open, ref: refOf(open) });
   }

@@ -15,13 +15,7 @@ import { newerSchema } from "../../errors.ts";
 import { commandCall, run } from "../../kernel/call.ts";
 import { deadlineOf } from "../../kernel/options/duration.ts";
 import type { QueueDefinition } from "../definition.ts";
-import {
-  type DeclaredSubscription,
-  sinceMs,
-  subscriptionsOf,
-  type Subscribes,
-  topicsOf,
-} from "./definition.ts";
+import { type DeclaredSubscription, sinceMs, subscriptionsOf, type Subscribes } from "./definition.ts";
 import type { TopicMeans } from "./publish.ts";
 import { replayMeans } from "./replay.ts";
 import { recordOf } from "./subscribe.ts";
@@ -126,11 +120,10 @@ async function replay(
   const until = deadlineOf(REPLAY_BUDGET);
   const { topics } = await fetchTopics(ref, { signal });
   for (const { name, subscribes } of queues) {
-    const encryptions = new Map(
-      topicsOf(subscribes).map(({ name: topic, options }) => [topic, options.encryption]),
-    );
-    const encryptionOf = (topic: string): MaybeEncryption => encryptions.get(topic);
-    for (const { topic } of subscriptionsOf(subscribes)) {
+    const subscriptions = subscriptionsOf(subscribes);
+    const encryptionOf = (of: string): MaybeEncryption =>
+      subscriptions.find(({ topic }) => topic === of)?.encryption;
+    for (const { topic } of subscriptions) {
       const pair = pairOf({ queue: name, topic });
       const state = topics.replays.get(pair);
       if (state === undefined || !isAbandoned(ref, state)) continue;

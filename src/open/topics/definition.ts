@@ -58,7 +58,7 @@ export interface SubscribeOptions {
   readonly since?: Duration | Date | undefined;
 }
 
-type Subscribed = TopicOrName<never>;
+type Subscribed = TopicOrName;
 
 /** One subscription of a queue: a topic, or a pattern such as `orders.*` or `orders.#`; or a pair with its options. */
 export type Subscribes = Subscribed | readonly [topic: Subscribed, options: SubscribeOptions];
@@ -113,6 +113,8 @@ export interface DeclaredSubscription {
   readonly topic: string;
   readonly filter: readonly HeaderFilter[];
   readonly since: Duration | Date | undefined;
+  /** How what the topic retains is encrypted, if it is declared. */
+  readonly encryption: MaybeEncryption;
 }
 
 /**
@@ -134,27 +136,21 @@ export function subscriptionsOf(
   return found;
 }
 
-/** The declared topics among those that a queue subscribes to. */
-export function topicsOf(
-  subscribes: Subscribes | readonly Subscribes[] | undefined,
-): readonly TopicDefinition<never>[] {
-  if (typeof subscribes !== "object") return [];
-  if ("name" in subscribes) return [subscribes];
-  return subscribes.flatMap((one) =>
-    typeof one === "object" && "name" in one ? one : topicsOf(one as Subscribes),
-  );
-}
-
 function subscriptionOf(given: Subscribes, path: string): DeclaredSubscription {
   const [topic, options = {}] = isPair(given) ? given : [given];
   onlyOptions(options, SUBSCRIBE_OPTIONS, `${path}.`);
   const { filter, since } = options;
   if (since !== undefined) sinceMs(since, Date.now(), `${path}.since`);
-  return { topic: patternOf(topic, path), filter: conditionsOf(filter, `${path}.filter`), since };
+  return {
+    topic: patternOf(topic, path),
+    filter: conditionsOf(filter, `${path}.filter`),
+    since,
+    encryption: typeof topic === "string" ? undefined : topic.options.encryption,
+  };
 }
 
 /** @throws {SluiceError} `invalid_argument` */
-export function patternOf(topic: TopicOrName<never>, path = "topic"): string {
+export function patternOf(topic: TopicOrName, path = "topic"): string {
   return topicPattern(typeof topic === "string" ? topic : topic?.name, path);
 }
 

@@ -76,7 +76,7 @@ export function replayMeans(
 /** See `Topic.replay`. */
 export async function replayTopic(
   means: TopicMeans,
-  queue: QueueOrName<never, never>,
+  queue: QueueOrName<unknown, unknown>,
   topic: string,
   options: ReplayOptions & RequestOptions,
   encryptionOf: EncryptionOf,

@@ -49,7 +49,7 @@ export function recordOf(
 /** See `Topic.subscribe`. @param topic or a pattern */
 export async function subscribeQueue(
   means: TopicMeans,
-  queue: QueueOrName<never, never>,
+  queue: QueueOrName<unknown, unknown>,
   topic: string,
   given: SubscribeOptions & RequestOptions,
   encryptionOf: (topic: string) => MaybeEncryption,
@@ -80,7 +80,7 @@ export async function subscribeQueue(
 /** See `Topic.unsubscribe`. */
 export async function unsubscribeQueue(
   { ref, open }: TopicMeans,
-  queue: QueueOrName<never, never>,
+  queue: QueueOrName<unknown, unknown>,
   topic: string,
   options: RequestOptions,
 ): Promise<boolean> {

@@ -95,7 +95,7 @@ export class Topic<In = unknown> {
     options: RequestOptions,
   ): Promise<readonly Published[]> {
     const key = requestKey(options);
-    const derived = key === undefined ? newTaskId : await derivedTaskIds(`topic ${this.name}`, key);
+    const derived = key === undefined ? () => newTaskId() : await derivedTaskIds(`topic ${this.name}`, key);
     const retention = retentionOf(this.#options);
     const { schema } = this.#options;
     const texts: string[] = [];
@@ -165,7 +165,7 @@ export class Topic<In = unknown> {
    * @throws {SluiceError}
    */
   subscribe(
-    queue: QueueOrName<never, never>,
+    queue: QueueOrName<unknown, unknown>,
     options: SubscribeOptions & RequestOptions = {},
   ): Promise<Subscribed> {
     return subscribeQueue(this.#means, queue, this.name, options, () => this.#options.encryption);
@@ -176,7 +176,7 @@ export class Topic<In = unknown> {
    * @returns whether there was one; subscriptions by patterns stay
    * @throws {SluiceError}
    */
-  unsubscribe(queue: QueueOrName<never, never>, options: RequestOptions = {}): Promise<boolean> {
+  unsubscribe(queue: QueueOrName<unknown, unknown>, options: RequestOptions = {}): Promise<boolean> {
     return unsubscribeQueue(this.#means, queue, this.name, options);
   }
 
@@ -186,7 +186,7 @@ export class Topic<In = unknown> {
    * @param options from when on, and for how long the call may take
    * @throws {SluiceError} `invalid_argument` if the queue has not subscribed
    */
-  replay(queue: QueueOrName<never, never>, options: ReplayOptions & RequestOptions): Promise<Replayed> {
+  replay(queue: QueueOrName<unknown, unknown>, options: ReplayOptions & RequestOptions): Promise<Replayed> {
     return replayTopic(this.#means, queue, this.name, options, () => this.#options.encryption);
   }
 }

@@ -53,8 +53,8 @@ export class Topics {
    * @throws {SluiceError}
    */
   async subscribe(
-    queue: QueueOrName<never, never>,
-    topic: TopicOrName<never>,
+    queue: QueueOrName<unknown, unknown>,
+    topic: TopicOrName,
     options: SubscribeOptions & RequestOptions = {},
   ): Promise<Subscribed> {
     return subscribeQueue(this.#means, queue, patternOf(topic), options, () => encryptionOf(topic));
@@ -67,8 +67,8 @@ export class Topics {
    * @throws {SluiceError}
    */
   async unsubscribe(
-    queue: QueueOrName<never, never>,
-    topic: TopicOrName<never>,
+    queue: QueueOrName<unknown, unknown>,
+    topic: TopicOrName,
     options: RequestOptions = {},
   ): Promise<boolean> {
     return unsubscribeQueue(this.#means, queue, patternOf(topic), options);
@@ -76,15 +76,15 @@ export class Topics {
 
   /** Replays what a topic has retained, as `Topic.replay`. @throws {SluiceError} */
   async replay(
-    queue: QueueOrName<never, never>,
-    topic: TopicOrName<never>,
+    queue: QueueOrName<unknown, unknown>,
+    topic: TopicOrName,
     options: ReplayOptions & RequestOptions,
   ): Promise<Replayed> {
     return this.topic(topic).replay(queue, options);
   }
 }
 
-const encryptionOf = (topic: TopicOrName<never>) =>
+const encryptionOf = (topic: TopicOrName) =>
   typeof topic === "string" ? undefined : topic.options.encryption;
 
 /** Where the topics of a service are: where its queues are. */
