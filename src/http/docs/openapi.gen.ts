@@ -2901,6 +2901,7 @@ export const openapi: OpenApiDocument = {
                   "some": {
                     "summary": "some",
                     "value": {
+                      "queue": "deliveries",
                       "endpoints": [
                         {
                           "id": "acme",
@@ -12337,6 +12338,10 @@ export const openapi: OpenApiDocument = {
       "Endpoints": {
         "type": "object",
         "properties": {
+          "queue": {
+            "type": "string",
+            "description": "The queue of the deliveries."
+          },
           "endpoints": {
             "type": "array",
             "items": {
@@ -12356,6 +12361,7 @@ export const openapi: OpenApiDocument = {
           }
         },
         "required": [
+          "queue",
           "endpoints",
           "cursor"
         ]
