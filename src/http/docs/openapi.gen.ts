@@ -3669,6 +3669,7 @@ export const openapi: OpenApiDocument = {
                   "some": {
                     "summary": "some",
                     "value": {
+                      "queue": "deliveries",
                       "endpoints": [
                         {
                           "id": "acme",
@@ -13689,6 +13690,10 @@ export const openapi: OpenApiDocument = {
       "Endpoints": {
         "type": "object",
         "properties": {
+          "queue": {
+            "type": "string",
+            "description": "The queue of the deliveries."
+          },
           "endpoints": {
             "type": "array",
             "items": {
@@ -13708,6 +13713,7 @@ export const openapi: OpenApiDocument = {
           }
         },
         "required": [
+          "queue",
           "endpoints",
           "cursor"
         ]
