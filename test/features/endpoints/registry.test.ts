@@ -221,6 +221,16 @@ describe("an event", () => {
   });
 });
 
+test("in a divided queue all deliveries of an endpoint are in the partition of its group", async () => {
+  await rig.operator().resize(4);
+  const own = endpoints({ partitions: "stored" });
+  await own.add({ id: "acme", url, maxWorking: 1 });
+  for (let i = 0; i < 5; i++) await own.send({ type: "t", payload: i });
+  const queue = rig.queue({ partitions: "stored" });
+  expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
+  expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+});
+
 describe("an instance reads the endpoints", () => {
   test("at most every ten seconds, and sees changes of others then", async () => {
     await added("a");
