@@ -270,3 +270,31 @@ test("calls at the same time change endpoints one after the other", async () => 
   expect(all[0]).toMatchObject({ maxWorking: 1, description: "x" });
   expect(all[0]?.secrets).toHaveLength(2);
 });
+
+test("settings of an earlier change that reach the group later are replaced by those of the last one", async () => {
+  await added("acme");
+  let isFirst = true;
+  const overtaken: Transport = {
+    async send(commands, options) {
+      if (isFirst && commands.some((one) => "script" in one && one.script.name === "configure")) {
+        isFirst = false;
+        await endpoints().change("acme", { maxWorking: 2 });
+      }
+      return rig.transport.send(commands, options);
+    },
+  };
+  await endpoints({ transport: overtaken }).change("acme", { maxWorking: 1 });
+  expect(await endpoints().get("acme")).toMatchObject({ maxWorking: 2 });
+  expect(await rig.operator().groupSettings("acme")).toMatchObject({ maxWorking: 2 });
+});
+
+test("a late copy of a call does not bring a removed endpoint back (law 5)", async () => {
+  const sent: Parameters<Transport["send"]>[0][] = [];
+  const noting: Transport = {
+    send: (commands, options) => (sent.push(commands), rig.transport.send(commands, options)),
+  };
+  await endpoints({ transport: noting }).add({ id: "acme", url });
+  await endpoints().remove("acme");
+  for (const commands of sent) await rig.transport.send(commands);
+  expect(await endpoints().list()).toEqual({ endpoints: [], cursor: null });
+});
