@@ -188,6 +188,26 @@ test("a callback carries a body that is longer than what is kept of others", asy
   expect(bodyOf(callback!)["body"]).toBe(base64(long));
 });
 
+test("a callback carries bytes as they came", async () => {
+  const bytes = Buffer.alloc(300_000, 0xff);
+  rig.answer = ({ path }) => (path === "/bytes-back" ? { body: bytes } : {});
+  await rig.client.publish({ url: `${rig.url}/bytes-back`, callback: `${rig.url}/got-bytes` });
+  const [callback] = await rig.requestsTo("/got-bytes");
+  expect(bodyOf(callback!)["body"]).toBe(bytes.subarray(0, 262_144).toString("base64"));
+});
+
+test.each([
+  ["a large body", "€".repeat(262_144), {}],
+  ["a callback that is too large", "", { "upstash-callback-forward-x-large": "x".repeat(700_000) }],
+])("a message with %s is delivered once", async (name, body, headers) => {
+  const path = `/${name.replaceAll(" ", "-")}`;
+  const message = { url: rig.url + path, body, headers, retryDelay: "1", callback: `${rig.url}/large-source` };
+  rig.answer = () => ({ body: "y".repeat(262_144) });
+  const [published] = (await rig.client.batch([message])) as { messageId: string }[];
+  await expect.poll(() => taskOf(published!.messageId)).toMatchObject({ state: "completed" });
+  expect(rig.received.filter((one) => one.path === path)).toHaveLength(1);
+});
+
 test("a message whose last attempt is lost has its failure callback, too", async () => {
   let end = () => {};
   const ended = new Promise<Answer>((resolve) => (end = () => resolve({})));
