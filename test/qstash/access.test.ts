@@ -16,6 +16,7 @@ test("a caller needs the token", async () => {
   }
   const query = await rig.request("GET", "/v2/topics", { headers: { authorization: "" } });
   expect(query.status).toBe(401);
+  expect((await rig.request("GET", "/v1/queues/qstash/tasks/1")).status).toBe(503);
 });
 
 test("what the dialect does not have is named, with what to use in its place", async () => {
