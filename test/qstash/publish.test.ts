@@ -176,6 +176,28 @@ test.each(destinations)("the destination %s is refused", async (url, status, mes
   expect(rig.received).toEqual([]);
 });
 
+const wrong: readonly (readonly [string, object, string])[] = [
+  ["that is too large", { body: "x".repeat(1_100_000) }, "at most 1048576 are allowed"],
+  ["with too long a delay", { delay: "3651d" }, "it must be at most 3650d"],
+  ["that is due too late", { notBefore: 9_999_999_999_999 }, "invalid Upstash-Not-Before"],
+  ["with too many retries", { retries: 1_000_000 }, "it must be a whole number of at most 999999"],
+];
+
+test.each(wrong)("of a batch with a message %s nothing is published", async (_, message, error) => {
+  const url = `${rig.url}/never`;
+  const batch = [{ url }, { url, queueName: "never", ...message }];
+  await expect(rig.client.batch(batch)).rejects.toThrow(new RegExp(`message 1: .*${error}`));
+  expect(await rig.server.queue("qstash").counts()).toMatchObject({ pending: 0, working: 0 });
+  expect(rig.received).toEqual([]);
+});
+
+test("large messages go to many endpoints", async () => {
+  const endpoints = Array.from({ length: 12 }, (_, i) => ({ url: `${rig.url}/large/${i}` }));
+  await rig.client.urlGroups.addEndpoints({ name: "large", endpoints });
+  const published = await rig.client.publish({ urlGroup: "large", body: "x".repeat(900_000), delay: 3_600 });
+  expect(published).toHaveLength(12);
+});
+
 test("a body over the limit is refused", async () => {
   await expect(rig.client.publish({ url: rig.url, body: "x".repeat(1_100_000) })).rejects.toMatchObject({
     status: 413,
