@@ -127,7 +127,8 @@ function readFlowControl(headers: LowerHeaders): FlowControl | undefined {
     readonly [name: string]: string | undefined;
   };
   const name = "Upstash-Flow-Control-Value";
-  const count = (text: string | undefined) => (text === undefined ? undefined : readWhole(text, name, 1, MOST_COUNT));
+  const count = (text: string | undefined) =>
+    text === undefined ? undefined : readWhole(text, name, 1, MOST_COUNT);
   const parallelism = count(limits["parallelism"]);
   const rate = count(limits["rate"] ?? limits["ratePerSecond"]);
   if (parallelism === undefined && rate === undefined)

@@ -88,6 +88,8 @@ test.each([
   ["X-RateLimit-Reset as a duration", { "x-ratelimit-reset": "1h0m10s" }, 3_610_000],
   ["Retry-After of more than a day", { "retry-after": "90000" }, 12_000],
   ["none", {}, 12_000],
+  ["Retry-After that is past", { "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" }, 12_000],
+  ["Retry-After below zero", { "retry-after": "-1" }, 12_000],
 ])("the next attempt waits as the response says: %s", async (name, headers, wait) => {
   rig.answer = () => ({ status: 429, headers });
   const path = `/wait/${name.replaceAll(" ", "-")}`;
@@ -201,7 +203,13 @@ test.each([
   ["a callback that is too large", "", { "upstash-callback-forward-x-large": "x".repeat(700_000) }],
 ])("a message with %s is delivered once", async (name, body, headers) => {
   const path = `/${name.replaceAll(" ", "-")}`;
-  const message = { url: rig.url + path, body, headers, retryDelay: "1", callback: `${rig.url}/large-source` };
+  const message = {
+    url: rig.url + path,
+    body,
+    headers,
+    retryDelay: "1",
+    callback: `${rig.url}/large-source`,
+  };
   rig.answer = () => ({ body: "y".repeat(262_144) });
   const [published] = (await rig.client.batch([message])) as { messageId: string }[];
   await expect.poll(() => taskOf(published!.messageId)).toMatchObject({ state: "completed" });

@@ -72,6 +72,16 @@ test("a message with a known deduplication id, or a known content, is added once
   expect(await publish({ a: 1 })).toEqual({ ...content, deduplicated: true });
   expect((await publish({ a: 2 })).messageId).not.toBe(content.messageId);
   expect((await publish({ a: 1 }, { "x-own": "1" })).messageId).not.toBe(content.messageId);
+  const both = ["one", "other"].map((queueName) =>
+    rig.client.queue({ queueName }).enqueue({ ...delayed, contentBasedDeduplication: true }),
+  );
+  expect((await Promise.all(both)).some((reply) => "deduplicated" in reply)).toBe(false);
+  // Bytes, and their base64 as text.
+  const headers = { "upstash-content-based-deduplication": "true", "content-type": "text/plain" };
+  for (const sent of [new Uint8Array([0, 255, 1]), "AP8B"]) {
+    const response = await rig.request("POST", `/v2/publish/${delayed.url}`, { headers, body: sent });
+    expect(await response.json()).not.toHaveProperty("deduplicated");
+  }
 });
 
 test("a batch goes to URLs and queues, and answers for each in its order", async () => {
