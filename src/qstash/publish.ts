@@ -187,7 +187,7 @@ async function targetsOf(session: Session, destination: string): Promise<Target[
 
 /** The key that makes a message unique; undefined if nothing does. */
 async function dedupKey(
-  { destination, queue = "", headers, body = "", isBase64 = false }: PublishRequest,
+  { destination, queue = "", headers, body = "", isBase64 }: PublishRequest,
   { deduplication }: Draft,
   ofGroup: Target | undefined,
 ): Promise<string | undefined> {
@@ -197,7 +197,13 @@ async function dedupKey(
   );
   const what =
     deduplication === true
-      ? [destination, queue, sent.toSorted(([one], [other]) => (one < other ? -1 : 1)), body, isBase64]
+      ? [
+          destination,
+          queue,
+          sent.toSorted(([one], [other]) => (one < other ? -1 : 1)),
+          body,
+          isBase64 === true,
+        ]
       : [deduplication];
   const text = JSON.stringify([...what, ...(ofGroup ? [ofGroup.topicName, ofGroup.url] : [])]);
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
