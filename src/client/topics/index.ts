@@ -32,8 +32,8 @@ export type { ReplayOptions } from "../../open/topics/replay.ts";
 export type { Subscribed } from "../../open/topics/subscribe.ts";
 export type { NewMessage, Preview, PublishOptions } from "../../open/topics/topic.ts";
 
-/** Its publishes are not traced; the server continues the trace of a `traceparent` that `fetch` adds. */
-export type TopicClientOptions = Omit<ConnectionOptions, "tracing">;
+/** A `fetch` that adds a `traceparent` lets the copies continue a trace. */
+export type TopicClientOptions = Pick<ConnectionOptions, "url" | "token" | "fetch" | "retry">;
 
 /** A subscription, as the server shows it. */
 export type ListedSubscription = Pick<
