@@ -266,6 +266,7 @@ async function build(): Promise<OpenApiDocument> {
     tags: [
       { name: "tasks", description: "Enqueue, pull, settle, follow and cancel tasks." },
       { name: "flows", description: "Tasks that wait for each other." },
+      { name: "topics", description: "Messages of which each queue that has subscribed gets a copy." },
       { name: "endpoints", description: "URLs to which events are delivered." },
       { name: "queues", description: "List, count, configure, pause and delete queues." },
       { name: "workers", description: "Workers and their tasks. Naming a worker in a pull is optional." },

@@ -209,7 +209,7 @@ export function createApp(options: AppOptions): App {
     /** What turns on the routes of the path, if they are off. */
     const hintOf = (path: string): string | undefined => {
       if (ofFlows.test(path)) return flows ? undefined : NO_FLOWS;
-      return given === undefined && /^\/(?:v1\/|metrics$)/.test(path) ? OFF : undefined;
+      return given === undefined && /^\/(?:v1\/(?!topics)|metrics$)/.test(path) ? OFF : undefined;
     };
 
     app.notFound((c) => {

@@ -22,6 +22,9 @@ export const notFound = (what: string) => new Failure(404, `${what} not found`);
 export const missing = (what: string, instead: string) =>
   new Failure(501, `${what} is not supported by this server: ${instead}`);
 
+/** What to use in place of Upstash Workflow. */
+export const WORKFLOW = "tasks that wait for others are the flows of sluice-queue/flows";
+
 /** The response for an error. That of Redis or of this server itself is logged, and not shown. */
 export function failureResponse(failure: Failure): Response {
   return json({ error: failure.message }, failure.status);

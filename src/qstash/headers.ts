@@ -1,6 +1,6 @@
 /** The `Upstash-*` headers of a request that publishes, read into a message. */
 import type { EnqueueOptions } from "../kernel/options/types.ts";
-import { badRequest } from "./failure.ts";
+import { badRequest, missing, WORKFLOW } from "./failure.ts";
 import { readDuration, readWhole } from "./durations.ts";
 import type { Callback, FlowControl, Message } from "./message.ts";
 import { checkedExpression } from "./retry-delay.ts";
@@ -31,9 +31,10 @@ const OWN =
 
 /**
  * Reads the headers of a request that publishes.
- * @throws {Failure} 400 for an invalid header
+ * @throws {Failure} 400 for an invalid header, 501 for one that means what the dialect does not have
  */
 export function readHeaders(headers: LowerHeaders): Draft {
+  checkMeant(headers);
   const of = (name: string) => headers[`upstash-${name}`] || undefined;
   const read = <T>(name: string, value: (text: string, header: string) => T) => {
     const text = of(name.toLowerCase());
@@ -60,6 +61,14 @@ export function readHeaders(headers: LowerHeaders): Draft {
     options: { maxAttempts: retries + 1, ...(at !== undefined ? { at } : delay !== undefined && { delay }) },
     deduplication: of("deduplication-id") ?? (isByContent ? true : undefined),
   };
+}
+
+/** A message that is published once, and not as its headers say, would be lost quietly. */
+function checkMeant(headers: LowerHeaders): void {
+  if (headers["upstash-cron"] !== undefined)
+    throw badRequest("Upstash-Cron is for schedules: POST /v2/schedules/{destination}");
+  const ofWorkflow = Object.keys(headers).find((name) => name.startsWith("upstash-workflow-"));
+  if (ofWorkflow !== undefined) throw missing(`the header ${ofWorkflow}`, WORKFLOW);
 }
 
 function readMethod(text = "POST"): string {

@@ -5,6 +5,7 @@ import { messages, ordered } from "./message.ts";
 import { type QStashGiven, settingsOf } from "./options.ts";
 import { sessionOf } from "./session.ts";
 
+export type { DeploymentPart } from "../deploy/deployment-part.ts";
 export type { QStashGiven, QStashOptions } from "./options.ts";
 
 /** What opens the queues of the deployment, among the tools of its consumers. */

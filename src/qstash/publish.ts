@@ -9,7 +9,7 @@ import { type Message, messageId, messages, ordered } from "./message.ts";
 import { noteQueue } from "./queues.ts";
 import type { Session } from "./session.ts";
 import { checkTarget } from "./target.ts";
-import type { UrlGroup } from "./url-group.ts";
+import type { UrlGroup } from "./url-groups.ts";
 
 /** A request to publish. */
 export interface PublishRequest {

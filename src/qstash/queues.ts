@@ -5,8 +5,7 @@ import type { GroupInfo } from "../operate/groups.ts";
 import { atOnce } from "./at-once.ts";
 import { badRequest, notFound } from "./failure.ts";
 import { ordered } from "./message.ts";
-import type { Session } from "./session.ts";
-import { timeOf } from "./url-groups.ts";
+import { type Session, timeOf } from "./session.ts";
 
 /** A queue of QStash, as `Records` of the kind `queues` keep it by its name. What it does is in the settings of its group. */
 export interface QueueRecord {

@@ -1,3 +1,4 @@
+import { redisTime } from "../kernel/clock.ts";
 import type { Open } from "../open/opening.ts";
 import { messages } from "./message.ts";
 import type { QStashOptions } from "./options.ts";
@@ -14,4 +15,10 @@ export interface Session {
 export function sessionOf(settings: QStashOptions, open: Open): Session {
   const { transport, prefix } = open(messages).options;
   return { settings, open, records: (kind) => new Records(transport, prefix, kind) };
+}
+
+/** Redis's time, epoch ms, as nearly as it is known. */
+export function timeOf({ open }: Session): number {
+  const { transport, now } = open(messages).options;
+  return Math.floor(now?.() ?? redisTime(transport));
 }

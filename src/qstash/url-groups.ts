@@ -1,10 +1,19 @@
 import * as v from "valibot";
-import { redisTime } from "../kernel/clock.ts";
 import { badRequest, notFound } from "./failure.ts";
-import { messages } from "./message.ts";
-import type { Session } from "./session.ts";
+import { type Session, timeOf } from "./session.ts";
 import { checkTarget } from "./target.ts";
-import type { UrlGroup, UrlGroupEndpoint } from "./url-group.ts";
+
+/** A URL group, as `Records` of the kind `url-groups` keep it by its name. */
+export interface UrlGroup {
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly endpoints: readonly UrlGroupEndpoint[];
+}
+
+export interface UrlGroupEndpoint {
+  readonly url: string;
+  readonly name?: string | undefined;
+}
 
 /** Most endpoints of a URL group: all of its messages are added in one request. */
 const MOST = 1_000;
@@ -80,9 +89,3 @@ export async function removeEndpoints(session: Session, name: string, body: unkn
 }
 
 const groupsOf = (session: Session) => session.records<UrlGroup>("url-groups");
-
-/** Redis's time, epoch ms, as nearly as it is known. */
-export function timeOf({ open }: Session): number {
-  const { transport, now } = open(messages).options;
-  return Math.floor(now?.() ?? redisTime(transport));
-}

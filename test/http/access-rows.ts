@@ -58,6 +58,13 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
     withoutRedis: true,
   },
 
+  "POST /v1/topics/:topic/publish": { scopes: ["enqueue"], json: { payload: 1 } },
+  "POST /v1/topics/:topic/preview": { scopes: ["enqueue"] },
+  "GET /v1/topics": { scopes: ["view"] },
+  "GET /v1/topics/:topic": { scopes: ["view"] },
+  "PUT /v1/topics/:pattern/subscriptions/:queue": { scopes: ["admin"] },
+  "DELETE /v1/topics/:pattern/subscriptions/:queue": { scopes: ["admin"] },
+  "POST /v1/topics/:topic/subscriptions/:queue/replay": { scopes: ["admin"], json: { since: "1h" } },
   "POST /v1/endpoints": { scopes: ["admin"], queue: "bills", json: { url: "https://a.example" } },
   "POST /v1/endpoints/send": { scopes: ["enqueue"], queue: "bills", json: { type: "t", payload: 1 } },
   "GET /v1/endpoints": { scopes: ["view"], queue: "bills" },
@@ -137,9 +144,11 @@ export const callables: readonly Callable[] = Object.entries(accessRows).map(([r
   const path = (queue: string) =>
     pattern
       .replace(":flow", "known@:queue")
+      // A token for a topic is one for a queue of its name.
+      .replace(/:(?:topic|pattern)/, method === "GET" ? "known" : ":queue")
       .replace(/:(id|group|key|name|schedule|endpoint)/, "known")
       .concat(row.query ?? "")
-      .replace(":queue", queue);
+      .replaceAll(":queue", queue);
   const json = JSON.stringify(row.json);
   const body = (queue: string): unknown => json && JSON.parse(json.replace(":queue", queue));
   const ofQueue = `${path(":queue")} ${json}`.includes(":queue");

@@ -21,7 +21,10 @@ describe("an endpoint over HTTP", () => {
     expect(endpoint).toMatchObject({ id: "acme", url, state: "active", headers: ["authorization"] });
     expect(endpoint.secrets).toEqual([{ endsWith: secret.slice(-4), validUntil: null }]);
     const shown = await Promise.all([ask("GET", path), ask("GET", `${path}/acme`)]);
-    expect(shown.map((answer) => answer.body)).toEqual([{ endpoints: [endpoint], cursor: null }, endpoint]);
+    expect(shown.map((answer) => answer.body)).toEqual([
+      { queue: "bills", endpoints: [endpoint], cursor: null },
+      endpoint,
+    ]);
     expect(JSON.stringify(shown)).not.toContain("hidden");
     expectProblem(await add(), "invalid_request");
   });

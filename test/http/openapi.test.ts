@@ -78,11 +78,14 @@ describe("the document", () => {
     }
   });
 
-  it("names the header that continues a trace on the route that reads it alone", () => {
+  it("names the header that continues a trace on the routes that read it alone", () => {
     const reading = operations.filter(([, { parameters = [] }]) =>
       parameters.some((one) => "$ref" in one && one.$ref === "#/components/parameters/traceparent"),
     );
-    expect(reading.map(([route]) => route)).toEqual(["POST /v1/queues/{queue}/tasks"]);
+    expect(reading.map(([route]) => route)).toEqual([
+      "POST /v1/queues/{queue}/tasks",
+      "POST /v1/topics/{topic}/publish",
+    ]);
   });
 
   it("names every problem, each with an example", () => {
@@ -148,6 +151,8 @@ describe("the page", () => {
       '<a href="#NewTasks">NewTasks</a>',
       '<a href="#NewFlow">NewFlow</a>',
       '<a href="#NewBatch">NewBatch</a>',
+      '<a href="#NewTaskOfMany">NewTaskOfMany</a>',
+      '<a href="#NewMessages">NewMessages</a>',
       '<a href="#Sweep">Sweep</a>',
       '<a href="#DeepSweep">DeepSweep</a>',
       ...["complete", "reject", "requeue", "extend"].map(outcome),

@@ -93,6 +93,12 @@ describe("an app without the routes of operators", () => {
   });
 });
 
+test("an app without topics does not say that the routes for operators have them", async () => {
+  const without = served.asking({ parts: [], operations: undefined });
+  const answer = await without("POST", "/v1/topics/orders/publish", { json: { payload: 1 } });
+  expect(expectProblem(answer, "no_route").detail).not.toContain("operations");
+});
+
 describe("an app without flows", () => {
   const paths = ["/v1/flows", "/v1/flows/f@emails", "/v1/queues/emails/tasks/a/before"];
 

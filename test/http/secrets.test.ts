@@ -1,6 +1,10 @@
 import { debounce } from "../../src/features/debounce/index.ts";
 import { flows } from "../../src/http/flows/index.ts";
+import { defineEndpoints } from "../../src/http/endpoints/index.ts";
+import { endpointRoutes } from "../../src/http/routes/endpoints.ts";
 import { flowRoutes } from "../../src/http/routes/flows.ts";
+import { topicRoutes } from "../../src/http/routes/topics.ts";
+import { topics } from "../../src/http/topics/index.ts";
 import { operations } from "../../src/http/operations/index.ts";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { signedHeaders, signingKey } from "../../src/signature.ts";
@@ -29,6 +33,8 @@ function listen() {
 }
 const ofRedis = callables.filter(({ scopes, route }) => scopes.length > 0 || route === "GET /health");
 
+const endpoints = defineEndpoints();
+
 /** Calls every route. Returns what its answers, the reports and the console show of the hidden values. */
 async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"]) {
   listen();
@@ -38,6 +44,10 @@ async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"
     operations,
     debounce,
     flows: { ...flows, routes: flowRoutes },
+    parts: [
+      { ...topics, routes: topicRoutes },
+      { ...endpoints, routes: endpointRoutes(endpoints) },
+    ],
     transport,
     tokens,
     cronSecret: secrets.cron,

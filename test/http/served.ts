@@ -8,6 +8,8 @@ import { flows } from "../../src/http/flows/index.ts";
 import { defineEndpoints } from "../../src/http/endpoints/index.ts";
 import { endpointRoutes } from "../../src/http/routes/endpoints.ts";
 import { flowRoutes } from "../../src/http/routes/flows.ts";
+import { topicRoutes } from "../../src/http/routes/topics.ts";
+import { topics } from "../../src/http/topics/index.ts";
 import { createApp, type AppOptions } from "../../src/http/index.ts";
 import type { TokenEntry } from "../../src/http/auth/tokens.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
@@ -103,7 +105,10 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs?: reado
       flows: { ...flows, routes: flowRoutes },
       order,
       debounce,
-      parts: [{ ...endpoints, routes: endpointRoutes(endpoints) }],
+      parts: [
+        { ...topics, routes: topicRoutes },
+        { ...endpoints, routes: endpointRoutes(endpoints) },
+      ],
       ...options,
       ...more,
     });

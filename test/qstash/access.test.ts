@@ -16,6 +16,7 @@ test("a caller needs the token", async () => {
   }
   const query = await rig.request("GET", "/v2/topics", { headers: { authorization: "" } });
   expect(query.status).toBe(401);
+  expect((await rig.request("GET", "/v1/queues/qstash/tasks/1")).status).toBe(503);
 });
 
 test("what the dialect does not have is named, with what to use in its place", async () => {
@@ -31,6 +32,10 @@ test("what the dialect does not have is named, with what to use in its place", a
   await expect(
     rig.client.publishJSON({ api: { name: "llm" }, callback: rig.url, body: {} } as never),
   ).rejects.toThrow("the destination api/llm is not supported");
+  const ofWorkflow = { "Upstash-Workflow-RunId": "wfr_1" };
+  await expect(rig.client.publish({ url: rig.url, headers: ofWorkflow })).rejects.toEqual(
+    refused("upstash-workflow-runid"),
+  );
   expect((await rig.request("POST", "/v2/notify/event-1")).status).toBe(501);
   const unknown = await rig.request("GET", "/v2/unknown");
   expect([unknown.status, await unknown.json()]).toEqual([

@@ -63,6 +63,13 @@ async function after(ms: number): Promise<string[]> {
   return received.map(({ path }) => path).toSorted();
 }
 
+/** A request that the client has no method for. */
+const request = (path: string) =>
+  fetch(`https://sluice.test${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
+
+/** A message that dies at its only attempt. */
+const mortal = () => ({ url: `${url}/dead`, retries: 0 });
+
 /** A minute before the next full five. */
 const beginBeforeFive = () => (rig.now = Math.ceil(rig.now / (5 * MINUTE)) * 5 * MINUTE - MINUTE);
 
@@ -151,4 +158,28 @@ test("a queue that is deleted delivers nothing more", async () => {
   expect(await queue.list()).toEqual([]);
   await queue.enqueue({ url: `${url}/new` });
   expect(await after(0)).toEqual(["/new"]);
+});
+
+test("messages that die at the same instant are each in one page", async () => {
+  const queue = client.queue({ queueName: "mortal" });
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    const { messageId } = await (i % 2 ? queue.enqueue(mortal()) : client.publish(mortal()));
+    ids.push(messageId);
+  }
+  // A queue goes on to the next message in the same sweep.
+  await after(0);
+  for (const order of ["latestFirst", "earliestFirst"]) {
+    const found: string[] = [];
+    let cursor: string | undefined = "";
+    while (cursor !== undefined) {
+      const query = new URLSearchParams({ order, count: "2", cursor });
+      const response = await request(`/v2/dlq?${query}`);
+      const page = (await response.json()) as { messages: { messageId: string }[]; cursor?: string };
+      found.push(...page.messages.map(({ messageId }) => messageId));
+      cursor = page.cursor;
+    }
+    expect(found, order).toHaveLength(5);
+    expect(new Set(found), order).toEqual(new Set(ids));
+  }
 });

@@ -93,6 +93,27 @@ test("a queue is created, changed, listed and deleted", async () => {
   await expect(rig.client.queue({ queueName: "a/b" }).upsert({})).rejects.toMatchObject({ status: 400 });
 });
 
+test("a queue delivers as many at once as its parallelism says, also after it has changed", async () => {
+  const wide = rig.client.queue({ queueName: "wide" });
+  await wide.upsert({ parallelism: 2 });
+  const answers: (() => void)[] = [];
+  rig.answer = () => new Promise((resolve) => answers.push(() => resolve({})));
+  for (const body of "abcdef") await wide.enqueue({ url: `${rig.url}/wide`, body });
+  await expect.poll(() => answers.length, { timeout: 10_000, interval: 5 }).toBe(2);
+  expect(await wide.get()).toMatchObject({ parallelism: 2, lag: 6 });
+  await wide.upsert({ parallelism: 1 });
+  for (const answer of answers.splice(0)) answer();
+  // From now on one at a time, in order.
+  const bodies: string[] = [];
+  for (let count = 3; count <= 6; count++) {
+    bodies.push((await rig.requestsTo("/wide", count)).at(-1)?.body ?? "");
+    await expect.poll(async () => (await wide.get()).lag).toBe(7 - count);
+    expect(answers).toHaveLength(1);
+    answers.shift()?.();
+  }
+  expect(bodies).toEqual(["c", "d", "e", "f"]);
+});
+
 test("a schedule is created with all of its headers, read, replaced, listed and deleted", async () => {
   const { schedules } = rig.client;
   const { scheduleId } = await schedules.create({

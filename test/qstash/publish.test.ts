@@ -123,6 +123,7 @@ const invalid: readonly (readonly [string, Record<string, string>, string])[] = 
   ["a delay of retries", { "upstash-retry-delay": "pow(2" }, "invalid Upstash-Retry-Delay: pow(2"],
   ["code as a delay of retries", { "upstash-retry-delay": "constructor(1)" }, "invalid Upstash-Retry-Delay"],
   ["a timeout", { "upstash-timeout": "1w" }, "invalid Upstash-Timeout: 1w"],
+  ["what repeats", { "upstash-cron": "* * * * *" }, "Upstash-Cron is for schedules"],
   ["a method", { "upstash-method": "TRACE" }, "invalid Upstash-Method: TRACE"],
   ["a callback", { "upstash-callback": "ftp://x" }, "the destination must be a URL"],
   [

@@ -15,6 +15,7 @@ import * as scheduleReplies from "../../src/http/response-schemas/schedules.ts";
 import * as searchReplies from "../../src/http/response-schemas/search.ts";
 import * as taskOperationReplies from "../../src/http/response-schemas/task-operation.ts";
 import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
+import * as topicReplies from "../../src/http/response-schemas/topics.ts";
 import * as workerReplies from "../../src/http/response-schemas/workers.ts";
 import * as declaration from "../../src/http/request-schemas/declaration.ts";
 import * as endpoints from "../../src/http/request-schemas/endpoints.ts";
@@ -25,6 +26,7 @@ import * as queues from "../../src/http/request-schemas/queues.ts";
 import * as schedules from "../../src/http/request-schemas/schedules.ts";
 import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";
 import * as tasks from "../../src/http/request-schemas/tasks.ts";
+import * as topics from "../../src/http/request-schemas/topics.ts";
 import * as durations from "../../src/http/request-schemas/durations.ts";
 import { name, queueName, taskId } from "../../src/http/request-schemas/values.ts";
 import * as workers from "../../src/http/request-schemas/workers.ts";
@@ -48,6 +50,10 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   FlowItem: flows.flowItem,
   FlowTask: flows.flowTask,
   InnerFlow: flows.innerFlow,
+  NewMessages: topics.newMessages,
+  PreviewPublish: topics.preview,
+  Subscription: topics.subscription,
+  ReplayTopic: topics.replay,
   NewEndpoint: endpoints.newEndpoint,
   EndpointChanges: endpoints.endpointChanges,
   Rotation: endpoints.rotation,
@@ -68,6 +74,8 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Wait: durations.wait,
   Budget: durations.budget,
   QueueName: queueName,
+  TopicName: topics.topicName,
+  TopicPattern: topics.topicPattern,
   TaskId: taskId,
   Name: name,
   Worker: workers.worker,
@@ -93,6 +101,14 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   FlowRedriven: flowReplies.redriven,
   Before: flowReplies.before,
   AddedBefore: flowReplies.addedBefore,
+  Published: topicReplies.publishedOne,
+  PublishedMany: topicReplies.publishedMany,
+  Preview: topicReplies.preview,
+  Topics: topicReplies.topics,
+  Topic: topicReplies.topic,
+  Subscribed: topicReplies.subscribed,
+  Unsubscribed: topicReplies.unsubscribed,
+  TopicReplayed: topicReplies.replay,
   Endpoint: endpointReplies.endpoint,
   Endpoints: endpointReplies.endpoints,
   EndpointWithSecret: endpointReplies.endpointWithSecret,
@@ -147,6 +163,8 @@ export const meanings: Readonly<Record<string, string>> = {
   Wait: "As Duration, at most 1 minute.",
   Budget: "As Duration, from 1 ms to 1 minute.",
   QueueName: "The name of a queue.",
+  TopicName: "The name of a topic: words with dots between.",
+  TopicPattern: "The name of a topic, or a pattern of names: `*` is one word, `#` any number of words.",
   TaskId: "Visible ASCII characters, the first one a letter or digit.",
   Name: "The name of a group, a worker, a schedule or a key. It has the form of an id.",
 };
@@ -182,6 +200,22 @@ export const parameters: Record<string, Parameter> = {
     description: "Id of the flow, percent-encoded.",
     schema: { type: "string" },
     example: "nightly@imports",
+  },
+  topic: {
+    name: "topic",
+    in: "path",
+    required: true,
+    description: "Name of the topic.",
+    schema: ref("schemas", "TopicName"),
+    example: "orders",
+  },
+  pattern: {
+    name: "pattern",
+    in: "path",
+    required: true,
+    description: "Name of the topic, or a pattern of topics, percent-encoded.",
+    schema: ref("schemas", "TopicPattern"),
+    example: "orders.*",
   },
   group: {
     name: "group",

@@ -51,7 +51,7 @@ export const endpoints: readonly OperationText[] = [
       200: {
         description: "A page of endpoints.",
         schemas: ["Endpoints"],
-        examples: { some: { endpoints: [acme], cursor: null } },
+        examples: { some: { queue: "deliveries", endpoints: [acme], cursor: null } },
       },
     },
   },

@@ -14,6 +14,7 @@ import * as sweeps from "../../src/http/request-schemas/sweep.ts";
 import * as search from "../../src/http/request-schemas/search.ts";
 import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";
 import * as tasks from "../../src/http/request-schemas/tasks.ts";
+import * as topics from "../../src/http/request-schemas/topics.ts";
 import * as watch from "../../src/http/request-schemas/watch.ts";
 import * as workers from "../../src/http/request-schemas/workers.ts";
 
@@ -377,6 +378,30 @@ const texts = new Map<GenericSchema, FieldTexts>([
   ],
   [flows.flowTask, flowItem],
   [flows.innerFlow, flowItem],
+  [topics.preview, { headers: "Those of the message. Default: none." }],
+  [
+    topics.subscription,
+    {
+      filter: [
+        "Which messages the queue gets: those that meet the condition, or all conditions of the list. Default: all messages.",
+        {
+          header: "The name of a header of the message.",
+          in: "The header must be one of these texts.",
+          notIn: "The header must be absent, or none of these texts.",
+          exists: "Whether the header must be there, or absent.",
+        },
+      ],
+      since:
+        "What a new subscription also gets of what the topic has kept: from this instant on, epoch ms, or of this time until now.",
+    },
+  ],
+  [
+    topics.replay,
+    {
+      since: "What to replay: from this instant on, epoch ms, or of this time until now.",
+      budget: budget("call"),
+    },
+  ],
   [queues.queueChanges, queueChanges],
   [queues.pause, { for: pauseFor }],
   [

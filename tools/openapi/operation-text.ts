@@ -7,7 +7,16 @@ export interface OperationText {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   readonly path: string;
   readonly operationId: string;
-  readonly tag: "tasks" | "flows" | "endpoints" | "queues" | "workers" | "schedules" | "operation" | "about";
+  readonly tag:
+    | "tasks"
+    | "flows"
+    | "topics"
+    | "endpoints"
+    | "queues"
+    | "workers"
+    | "schedules"
+    | "operation"
+    | "about";
   readonly summary: string;
   readonly description: string;
   /** The scopes of a token that open the route; `cron` is the cron secret. Empty: the route is public. */

@@ -13,6 +13,7 @@ import { schedules } from "./schedules.ts";
 import { taskOperation } from "./task-operation.ts";
 import { sweep } from "./sweep.ts";
 import { tasks } from "./tasks.ts";
+import { topics } from "./topics.ts";
 import { watch } from "./watch.ts";
 import { workers } from "./workers.ts";
 
@@ -22,6 +23,7 @@ export const operations: readonly OperationText[] = [
   ...watch,
   ...taskOperation,
   ...flows,
+  ...topics,
   ...endpoints,
   ...queues,
   ...partitions,

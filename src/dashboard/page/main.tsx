@@ -4,7 +4,7 @@ import { access, isOfApplication } from "./access.ts";
 import { session } from "./api/queues.ts";
 import { signedIn } from "./api/request.ts";
 import { HealthScreen } from "./health/health.tsx";
-import { CostsScreen, FlowScreen, SearchScreen } from "./more.tsx";
+import { CostsScreen, EndpointsScreen, FlowScreen, SearchScreen } from "./more.tsx";
 import { Layout, Waiting } from "./parts/layout.tsx";
 import { QueueScreen } from "./queues/queue.tsx";
 import { QueuesScreen } from "./queues/queues.tsx";
@@ -76,6 +76,7 @@ function screenOf([area, queue, tab, id]: readonly string[], query: URLSearchPar
     return { trail: [{ text: queue }], screen: <FlowScreen key={queue} id={queue} query={query} /> };
   }
   if (area === "costs") return { trail: [{ text: "Costs" }], screen: <CostsScreen /> };
+  if (area === "endpoints") return { trail: [{ text: "Endpoints" }], screen: <EndpointsScreen /> };
   if (area === "health") return { trail: [{ text: "Health" }], screen: <HealthScreen /> };
   if (area === "search") return { trail: [{ text: "Search" }], screen: <SearchScreen query={query} /> };
   return { trail: [], screen: <QueuesScreen query={query} /> };

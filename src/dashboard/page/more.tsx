@@ -4,6 +4,7 @@ import { later } from "./parts/later.tsx";
 const screens = () => import("./screens.tsx");
 
 export const CostsScreen = later(async () => (await screens()).CostsScreen);
+export const EndpointsScreen = later(async () => (await screens()).EndpointsScreen);
 export const FlowScreen = later(async () => (await screens()).FlowScreen);
 export const Groups = later(async () => (await screens()).Groups);
 export const Partitions = later(async () => (await screens()).Partitions);

@@ -1,4 +1,5 @@
 /** What is not in the first file of the page: see more.tsx. */
+export { EndpointsScreen } from "./endpoints/endpoints.tsx";
 export { FlowScreen } from "./flows/flow.tsx";
 export { WaitsFor } from "./flows/waits-for.tsx";
 export { CostsScreen } from "./queues/costs.tsx";

@@ -28,6 +28,10 @@ export const openapi: OpenApiDocument = {
       "description": "Tasks that wait for each other."
     },
     {
+      "name": "topics",
+      "description": "Messages of which each queue that has subscribed gets a copy."
+    },
+    {
       "name": "endpoints",
       "description": "URLs to which events are delivered."
     },
@@ -2851,6 +2855,770 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/topics/{topic}/publish": {
+      "post": {
+        "operationId": "publish",
+        "tags": [
+          "topics"
+        ],
+        "summary": "Publish one message, or up to 1,000",
+        "description": "Each queue that has subscribed to the topic gets a copy: a task of its own, with the id and the options of the message; what these leave out is as the queue declares it. With an `id`, or an `Idempotency-Key` from which the ids derive, a request can be resent safely: a queue that has its copy gets no other. If a queue gets none, the problem lists in `published` which have theirs. The token needs the scope for a queue with the name of the topic. Queues whose declaration encrypts payloads get them encrypted, if the server has that declaration. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/topic"
+          },
+          {
+            "$ref": "#/components/parameters/traceparent"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "anyOf": [
+                  {
+                    "$ref": "#/components/schemas/NewTaskOfMany"
+                  },
+                  {
+                    "$ref": "#/components/schemas/NewMessages"
+                  }
+                ]
+              },
+              "examples": {
+                "one": {
+                  "summary": "one",
+                  "value": {
+                    "payload": {
+                      "order": 17
+                    },
+                    "id": "order-17",
+                    "headers": {
+                      "region": "eu"
+                    }
+                  }
+                },
+                "several": {
+                  "summary": "several",
+                  "value": {
+                    "messages": [
+                      {
+                        "payload": {
+                          "order": 17
+                        }
+                      },
+                      {
+                        "payload": {
+                          "order": 18
+                        },
+                        "delay": "5m"
+                      }
+                    ]
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "No queue got a new copy: none takes the messages, or all had theirs.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "anyOf": [
+                    {
+                      "$ref": "#/components/schemas/Published"
+                    },
+                    {
+                      "$ref": "#/components/schemas/PublishedMany"
+                    }
+                  ]
+                },
+                "examples": {
+                  "no-subscriber": {
+                    "summary": "no subscriber",
+                    "value": {
+                      "id": "order-17",
+                      "copies": [],
+                      "reread": false
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "At least one queue got a copy.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "anyOf": [
+                    {
+                      "$ref": "#/components/schemas/Published"
+                    },
+                    {
+                      "$ref": "#/components/schemas/PublishedMany"
+                    }
+                  ]
+                },
+                "examples": {
+                  "one": {
+                    "summary": "one",
+                    "value": {
+                      "id": "order-17",
+                      "copies": [
+                        {
+                          "queue": "billing",
+                          "created": true
+                        },
+                        {
+                          "queue": "search",
+                          "created": true
+                        }
+                      ],
+                      "reread": false
+                    }
+                  },
+                  "several": {
+                    "summary": "several",
+                    "value": {
+                      "messages": [
+                        {
+                          "id": "order-17",
+                          "copies": [
+                            {
+                              "queue": "billing",
+                              "created": true
+                            },
+                            {
+                              "queue": "search",
+                              "created": true
+                            }
+                          ],
+                          "reread": false
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/topics/{topic}/preview": {
+      "post": {
+        "operationId": "previewPublish",
+        "tags": [
+          "topics"
+        ],
+        "summary": "See who would get a message",
+        "description": "Publishes nothing. The token needs the scope for a queue with the name of the topic. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/topic"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": false,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/PreviewPublish"
+              },
+              "examples": {
+                "of-one-region": {
+                  "summary": "of one region",
+                  "value": {
+                    "headers": {
+                      "region": "us"
+                    }
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The queues.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Preview"
+                },
+                "examples": {
+                  "two": {
+                    "summary": "two",
+                    "value": {
+                      "queues": [
+                        "search"
+                      ],
+                      "filtered": [
+                        "billing"
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/topics": {
+      "get": {
+        "operationId": "listTopics",
+        "tags": [
+          "topics"
+        ],
+        "summary": "List the subscriptions to all topics",
+        "description": "Lists those of the queues for which the token has the scope. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The subscriptions.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Topics"
+                },
+                "examples": {
+                  "one": {
+                    "summary": "one",
+                    "value": {
+                      "subscriptions": [
+                        {
+                          "topic": "orders.#",
+                          "queue": "billing",
+                          "by": "operator",
+                          "filter": [
+                            {
+                              "header": "region",
+                              "in": [
+                                "eu"
+                              ]
+                            }
+                          ]
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/topics/{topic}": {
+      "get": {
+        "operationId": "getTopic",
+        "tags": [
+          "topics"
+        ],
+        "summary": "Get the subscriptions to a topic",
+        "description": "Lists those of the queues for which the token has the scope, also by patterns that match the topic, and for how long the topic keeps its messages. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/topic"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The subscriptions.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Topic"
+                },
+                "examples": {
+                  "kept": {
+                    "summary": "kept",
+                    "value": {
+                      "topic": "orders",
+                      "subscriptions": [
+                        {
+                          "topic": "orders.#",
+                          "queue": "billing",
+                          "by": "operator",
+                          "filter": [
+                            {
+                              "header": "region",
+                              "in": [
+                                "eu"
+                              ]
+                            }
+                          ]
+                        }
+                      ],
+                      "retain": {
+                        "for": 86400000,
+                        "bytes": 10000000
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/topics/{pattern}/subscriptions/{queue}": {
+      "put": {
+        "operationId": "subscribe",
+        "tags": [
+          "topics"
+        ],
+        "summary": "Subscribe a queue to a topic, or to a pattern",
+        "description": "Publishers know of it with their next request. Deployments do not change or remove it. A subscription that is there gets this filter; `since` is for a new one. The token also needs the scope for a queue with the name of the topic, and for a pattern, in which `*` is one word between dots and `#` any number of words, the scope for all queues. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/pattern"
+          },
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": false,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Subscription"
+              },
+              "examples": {
+                "one-region,-and-the-last-two-hours": {
+                  "summary": "one region, and the last two hours",
+                  "value": {
+                    "filter": {
+                      "header": "region",
+                      "in": [
+                        "eu"
+                      ]
+                    },
+                    "since": "2h"
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The subscription was there. It has this filter now.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Subscribed"
+                },
+                "examples": {
+                  "replaced": {
+                    "summary": "replaced",
+                    "value": {
+                      "topic": "orders",
+                      "queue": "billing",
+                      "created": false
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "The queue has subscribed.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Subscribed"
+                },
+                "examples": {
+                  "subscribed": {
+                    "summary": "subscribed",
+                    "value": {
+                      "topic": "orders",
+                      "queue": "billing",
+                      "created": true,
+                      "replayed": {
+                        "messages": 120,
+                        "more": false
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "delete": {
+        "operationId": "unsubscribe",
+        "tags": [
+          "topics"
+        ],
+        "summary": "End a subscription",
+        "description": "Publishers know of it within a minute. Tasks of the queue stay. A declared subscription comes back when its declaration changes. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/pattern"
+          },
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The subscription has ended.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Unsubscribed"
+                },
+                "examples": {
+                  "removed": {
+                    "summary": "removed",
+                    "value": {
+                      "topic": "orders",
+                      "queue": "billing",
+                      "removed": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/topics/{topic}/subscriptions/{queue}/replay": {
+      "post": {
+        "operationId": "replayTopic",
+        "tags": [
+          "topics"
+        ],
+        "summary": "Give a queue what the topic has kept",
+        "description": "Adds the messages that the topic has kept and that pass the filters of the queue, with their ids: what the queue still knows, it does not get again. If `more`, the next sweeps continue; do not send it again. The token also needs the scope for a queue with the name of the topic. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/topic"
+          },
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/ReplayTopic"
+              },
+              "examples": {
+                "the-last-two-hours": {
+                  "summary": "the last two hours",
+                  "value": {
+                    "since": "2h"
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The queue has got them.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/TopicReplayed"
+                },
+                "examples": {
+                  "done": {
+                    "summary": "done",
+                    "value": {
+                      "topic": "orders",
+                      "queue": "billing",
+                      "messages": 120,
+                      "more": false
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/endpoints": {
       "get": {
         "operationId": "listEndpoints",
@@ -2901,6 +3669,7 @@ export const openapi: OpenApiDocument = {
                   "some": {
                     "summary": "some",
                     "value": {
+                      "queue": "deliveries",
                       "endpoints": [
                         {
                           "id": "acme",
@@ -9351,6 +10120,249 @@ export const openapi: OpenApiDocument = {
         ],
         "additionalProperties": false
       },
+      "NewMessages": {
+        "type": "object",
+        "properties": {
+          "messages": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/NewTaskOfMany"
+            },
+            "maxItems": 1000,
+            "minItems": 1
+          }
+        },
+        "required": [
+          "messages"
+        ],
+        "additionalProperties": false
+      },
+      "PreviewPublish": {
+        "type": "object",
+        "properties": {
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Those of the message. Default: none."
+          }
+        },
+        "additionalProperties": false
+      },
+      "Subscription": {
+        "type": "object",
+        "properties": {
+          "filter": {
+            "anyOf": [
+              {
+                "anyOf": [
+                  {
+                    "type": "object",
+                    "properties": {
+                      "header": {
+                        "type": "string",
+                        "description": "The name of a header of the message."
+                      },
+                      "in": {
+                        "type": "array",
+                        "items": {
+                          "type": "string"
+                        },
+                        "maxItems": 100,
+                        "minItems": 1,
+                        "description": "The header must be one of these texts."
+                      }
+                    },
+                    "required": [
+                      "header",
+                      "in"
+                    ],
+                    "additionalProperties": false
+                  },
+                  {
+                    "type": "object",
+                    "properties": {
+                      "header": {
+                        "type": "string",
+                        "description": "The name of a header of the message."
+                      },
+                      "notIn": {
+                        "type": "array",
+                        "items": {
+                          "type": "string"
+                        },
+                        "maxItems": 100,
+                        "minItems": 1,
+                        "description": "The header must be absent, or none of these texts."
+                      }
+                    },
+                    "required": [
+                      "header",
+                      "notIn"
+                    ],
+                    "additionalProperties": false
+                  },
+                  {
+                    "type": "object",
+                    "properties": {
+                      "header": {
+                        "type": "string",
+                        "description": "The name of a header of the message."
+                      },
+                      "exists": {
+                        "type": "boolean",
+                        "description": "Whether the header must be there, or absent."
+                      }
+                    },
+                    "required": [
+                      "header",
+                      "exists"
+                    ],
+                    "additionalProperties": false
+                  }
+                ]
+              },
+              {
+                "type": "array",
+                "items": {
+                  "anyOf": [
+                    {
+                      "type": "object",
+                      "properties": {
+                        "header": {
+                          "type": "string",
+                          "description": "The name of a header of the message."
+                        },
+                        "in": {
+                          "type": "array",
+                          "items": {
+                            "type": "string"
+                          },
+                          "maxItems": 100,
+                          "minItems": 1,
+                          "description": "The header must be one of these texts."
+                        }
+                      },
+                      "required": [
+                        "header",
+                        "in"
+                      ],
+                      "additionalProperties": false
+                    },
+                    {
+                      "type": "object",
+                      "properties": {
+                        "header": {
+                          "type": "string",
+                          "description": "The name of a header of the message."
+                        },
+                        "notIn": {
+                          "type": "array",
+                          "items": {
+                            "type": "string"
+                          },
+                          "maxItems": 100,
+                          "minItems": 1,
+                          "description": "The header must be absent, or none of these texts."
+                        }
+                      },
+                      "required": [
+                        "header",
+                        "notIn"
+                      ],
+                      "additionalProperties": false
+                    },
+                    {
+                      "type": "object",
+                      "properties": {
+                        "header": {
+                          "type": "string",
+                          "description": "The name of a header of the message."
+                        },
+                        "exists": {
+                          "type": "boolean",
+                          "description": "Whether the header must be there, or absent."
+                        }
+                      },
+                      "required": [
+                        "header",
+                        "exists"
+                      ],
+                      "additionalProperties": false
+                    }
+                  ]
+                },
+                "maxItems": 10
+              }
+            ],
+            "description": "Which messages the queue gets: those that meet the condition, or all conditions of the list. Default: all messages."
+          },
+          "since": {
+            "anyOf": [
+              {
+                "anyOf": [
+                  {
+                    "type": "integer",
+                    "minimum": 0,
+                    "maximum": 999999999
+                  },
+                  {
+                    "type": "integer",
+                    "minimum": 10000000000,
+                    "maximum": 8640000000000000
+                  }
+                ]
+              },
+              {
+                "type": "string",
+                "pattern": "^\\d{1,12}(?:\\.\\d{1,3})?(?:ms|s|m|h|d)$"
+              }
+            ],
+            "description": "What a new subscription also gets of what the topic has kept: from this instant on, epoch ms, or of this time until now."
+          }
+        },
+        "additionalProperties": false
+      },
+      "ReplayTopic": {
+        "type": "object",
+        "properties": {
+          "since": {
+            "anyOf": [
+              {
+                "anyOf": [
+                  {
+                    "type": "integer",
+                    "minimum": 0,
+                    "maximum": 999999999
+                  },
+                  {
+                    "type": "integer",
+                    "minimum": 10000000000,
+                    "maximum": 8640000000000000
+                  }
+                ]
+              },
+              {
+                "type": "string",
+                "pattern": "^\\d{1,12}(?:\\.\\d{1,3})?(?:ms|s|m|h|d)$"
+              }
+            ],
+            "description": "What to replay: from this instant on, epoch ms, or of this time until now."
+          },
+          "budget": {
+            "$ref": "#/components/schemas/Budget",
+            "description": "How long the call may take. Default \"20s\", or two fifths of the deployment's budget if that is less; at most \"60s\"."
+          }
+        },
+        "required": [
+          "since"
+        ],
+        "additionalProperties": false
+      },
       "NewEndpoint": {
         "type": "object",
         "properties": {
@@ -10162,6 +11174,18 @@ export const openapi: OpenApiDocument = {
         "type": "string",
         "pattern": "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$",
         "description": "The name of a queue."
+      },
+      "TopicName": {
+        "type": "string",
+        "maxLength": 128,
+        "pattern": "^[A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+)*$",
+        "description": "The name of a topic: words with dots between."
+      },
+      "TopicPattern": {
+        "type": "string",
+        "maxLength": 128,
+        "pattern": "^(?:[A-Za-z0-9_-]+|[*#])(?:\\.(?:[A-Za-z0-9_-]+|[*#]))*$",
+        "description": "The name of a topic, or a pattern of names: `*` is one word, `#` any number of words."
       },
       "TaskId": {
         "type": "string",
@@ -12137,6 +13161,335 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ]
       },
+      "Published": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "The id of the message, and of its copy in each queue."
+          },
+          "copies": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "queue": {
+                  "type": "string"
+                },
+                "created": {
+                  "type": "boolean",
+                  "description": "False if the queue had it already. Then nothing was added."
+                }
+              },
+              "required": [
+                "queue",
+                "created"
+              ]
+            },
+            "description": "The queues that have a copy, as a task with the id of the message."
+          },
+          "reread": {
+            "type": "boolean",
+            "description": "True if the subscriptions had changed, and new ones got their copies with further requests to Redis."
+          }
+        },
+        "required": [
+          "id",
+          "copies",
+          "reread"
+        ]
+      },
+      "PublishedMany": {
+        "type": "object",
+        "properties": {
+          "messages": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Published"
+            }
+          }
+        },
+        "required": [
+          "messages"
+        ]
+      },
+      "Preview": {
+        "type": "object",
+        "properties": {
+          "queues": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The queues that would get a copy."
+          },
+          "filtered": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The queues that have subscribed, but would get none, because of their filters."
+          }
+        },
+        "required": [
+          "queues",
+          "filtered"
+        ]
+      },
+      "Topics": {
+        "type": "object",
+        "properties": {
+          "subscriptions": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "topic": {
+                  "type": "string",
+                  "description": "The topic, or the pattern."
+                },
+                "queue": {
+                  "type": "string"
+                },
+                "by": {
+                  "enum": [
+                    "deployment",
+                    "operator"
+                  ],
+                  "type": "string",
+                  "description": "Who has made it: the declaration of the queue, which also removes it, or a request."
+                },
+                "filter": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "header": {
+                        "type": "string"
+                      },
+                      "in": {
+                        "type": "array",
+                        "items": {
+                          "type": "string"
+                        }
+                      },
+                      "notIn": {
+                        "type": "array",
+                        "items": {
+                          "type": "string"
+                        }
+                      },
+                      "exists": {
+                        "type": "boolean"
+                      }
+                    },
+                    "required": [
+                      "header"
+                    ]
+                  },
+                  "description": "The conditions that the headers of a message must meet, all of them."
+                }
+              },
+              "required": [
+                "topic",
+                "queue",
+                "by",
+                "filter"
+              ]
+            },
+            "description": "Those of the queues that the token may see, by queue and topic."
+          }
+        },
+        "required": [
+          "subscriptions"
+        ]
+      },
+      "Topic": {
+        "type": "object",
+        "properties": {
+          "topic": {
+            "type": "string"
+          },
+          "subscriptions": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "topic": {
+                  "type": "string",
+                  "description": "The topic, or the pattern."
+                },
+                "queue": {
+                  "type": "string"
+                },
+                "by": {
+                  "enum": [
+                    "deployment",
+                    "operator"
+                  ],
+                  "type": "string",
+                  "description": "Who has made it: the declaration of the queue, which also removes it, or a request."
+                },
+                "filter": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "header": {
+                        "type": "string"
+                      },
+                      "in": {
+                        "type": "array",
+                        "items": {
+                          "type": "string"
+                        }
+                      },
+                      "notIn": {
+                        "type": "array",
+                        "items": {
+                          "type": "string"
+                        }
+                      },
+                      "exists": {
+                        "type": "boolean"
+                      }
+                    },
+                    "required": [
+                      "header"
+                    ]
+                  },
+                  "description": "The conditions that the headers of a message must meet, all of them."
+                }
+              },
+              "required": [
+                "topic",
+                "queue",
+                "by",
+                "filter"
+              ]
+            },
+            "description": "Those of the queues that the token may see, by queue and topic."
+          },
+          "retain": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "for": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "For how long, ms."
+                  },
+                  "bytes": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "The most bytes of messages."
+                  }
+                },
+                "required": [
+                  "for",
+                  "bytes"
+                ]
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "For how long the topic keeps its messages for replays, as its publishers have declared. null: it does not."
+          }
+        },
+        "required": [
+          "topic",
+          "subscriptions",
+          "retain"
+        ]
+      },
+      "Subscribed": {
+        "type": "object",
+        "properties": {
+          "topic": {
+            "type": "string"
+          },
+          "queue": {
+            "type": "string"
+          },
+          "created": {
+            "type": "boolean",
+            "description": "False if the subscription was there; then its filter was replaced."
+          },
+          "replayed": {
+            "type": "object",
+            "properties": {
+              "messages": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "How many messages the queue was given. It may have had them already."
+              },
+              "more": {
+                "type": "boolean",
+                "description": "True if messages are left. The next sweeps give them to the queue."
+              }
+            },
+            "required": [
+              "messages",
+              "more"
+            ],
+            "description": "With `since`, if it is new: what was published before."
+          }
+        },
+        "required": [
+          "topic",
+          "queue",
+          "created"
+        ]
+      },
+      "Unsubscribed": {
+        "type": "object",
+        "properties": {
+          "topic": {
+            "type": "string"
+          },
+          "queue": {
+            "type": "string"
+          },
+          "removed": {
+            "type": "boolean",
+            "description": "False if there was none."
+          }
+        },
+        "required": [
+          "topic",
+          "queue",
+          "removed"
+        ]
+      },
+      "TopicReplayed": {
+        "type": "object",
+        "properties": {
+          "topic": {
+            "type": "string"
+          },
+          "queue": {
+            "type": "string"
+          },
+          "messages": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many messages the queue was given. It may have had them already."
+          },
+          "more": {
+            "type": "boolean",
+            "description": "True if messages are left. The next sweeps give them to the queue."
+          }
+        },
+        "required": [
+          "topic",
+          "queue",
+          "messages",
+          "more"
+        ]
+      },
       "Endpoint": {
         "type": "object",
         "properties": {
@@ -12337,6 +13690,10 @@ export const openapi: OpenApiDocument = {
       "Endpoints": {
         "type": "object",
         "properties": {
+          "queue": {
+            "type": "string",
+            "description": "The queue of the deliveries."
+          },
           "endpoints": {
             "type": "array",
             "items": {
@@ -12356,6 +13713,7 @@ export const openapi: OpenApiDocument = {
           }
         },
         "required": [
+          "queue",
           "endpoints",
           "cursor"
         ]
@@ -15790,6 +17148,64 @@ export const openapi: OpenApiDocument = {
           "instance": {
             "type": "string",
             "description": "Identifies this occurrence in the server's log."
+          },
+          "published": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "id": {
+                  "type": "string",
+                  "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+                  "description": "The id of the message, and of its copy in each queue."
+                },
+                "copies": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "queue": {
+                        "type": "string"
+                      },
+                      "created": {
+                        "type": "boolean",
+                        "description": "False if the queue had it already. Then nothing was added."
+                      }
+                    },
+                    "required": [
+                      "queue",
+                      "created"
+                    ]
+                  },
+                  "description": "The queues that have a copy, as a task with the id of the message."
+                },
+                "failed": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "queue": {
+                        "type": "string"
+                      },
+                      "code": {
+                        "type": "string"
+                      }
+                    },
+                    "required": [
+                      "queue",
+                      "code"
+                    ]
+                  },
+                  "description": "The queues that have no copy, and the code of why."
+                }
+              },
+              "required": [
+                "id",
+                "copies",
+                "failed"
+              ]
+            },
+            "description": "Of a publish: what became of each message."
           }
         },
         "required": [
@@ -16163,6 +17579,26 @@ export const openapi: OpenApiDocument = {
           "type": "string"
         },
         "example": "nightly@imports"
+      },
+      "topic": {
+        "name": "topic",
+        "in": "path",
+        "required": true,
+        "description": "Name of the topic.",
+        "schema": {
+          "$ref": "#/components/schemas/TopicName"
+        },
+        "example": "orders"
+      },
+      "pattern": {
+        "name": "pattern",
+        "in": "path",
+        "required": true,
+        "description": "Name of the topic, or a pattern of topics, percent-encoded.",
+        "schema": {
+          "$ref": "#/components/schemas/TopicPattern"
+        },
+        "example": "orders.*"
       },
       "group": {
         "name": "group",

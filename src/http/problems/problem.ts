@@ -16,6 +16,8 @@ export interface ProblemDetails {
   /** Identifies this occurrence in the log. */
   readonly instance?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Of a publish: what became of each message. */
+  readonly published?: readonly object[] | undefined;
 }
 
 /** Thrown to end a request with a problem. */
@@ -90,8 +92,8 @@ function fieldError(message: string, path: string): FieldError {
 /** The body of a problem (RFC 9457). `type` links to its explanation on the documentation page. */
 export function problemBody({ code, details }: Problem) {
   const { status, title, meaning } = problems[code];
-  const { detail = meaning, errors, instance } = details;
-  return { type: `/docs#${code}`, title, status, code, detail, errors, instance };
+  const { detail = meaning, errors, instance, published } = details;
+  return { type: `/docs#${code}`, title, status, code, detail, errors, instance, published };
 }
 
 export function problemResponse(problem: Problem): Response {

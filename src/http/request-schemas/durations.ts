@@ -40,6 +40,11 @@ export const duration = durationOf(
   'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "1.5h", "7d"',
 );
 
+/** A duration that is not in milliseconds. */
+export const durationAsText = v.pipe(v.string(), v.regex(durationTexts[0])) as v.GenericSchema<
+  Duration & string
+>;
+
 /** A lease, a window or a period. */
 export const positiveDuration = durationOf(1, MAX_DURATION);
 

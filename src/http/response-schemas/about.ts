@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { partlyPublished } from "./topics.ts";
 import { count, described } from "./values.ts";
 
 export const health = v.object({ status: v.literal("ok") });
@@ -13,4 +14,5 @@ export const problem = v.object({
     v.array(v.object({ path: described(v.string(), "Such as `tasks[3].delay`."), message: v.string() })),
   ),
   instance: v.exactOptional(described(v.string(), "Identifies this occurrence in the server's log.")),
+  published: v.exactOptional(partlyPublished),
 });

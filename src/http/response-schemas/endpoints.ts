@@ -46,7 +46,11 @@ export const endpoint = v.object({
   retryAt: orNull("Of an open one, when a delivery is tried again, epoch ms; else null."),
 });
 
-export const endpoints = v.object({ endpoints: v.array(endpoint), cursor: nextCursor });
+export const endpoints = v.object({
+  queue: described(v.string(), "The queue of the deliveries."),
+  endpoints: v.array(endpoint),
+  cursor: nextCursor,
+});
 
 export const endpointWithSecret = v.object({
   ...endpoint.entries,

@@ -30,7 +30,8 @@ export const endpointRoutes = ({ queue, open }: Pick<EndpointsPart, "queue" | "o
 
     app.get(PATH, allow("view"), async (c) => {
       const page = readQuery(c, schemas.endpointsQuery);
-      return reply<typeof replies.endpoints>(await endpoints(c, "view").list(page));
+      const listed = await endpoints(c, "view").list(page);
+      return reply<typeof replies.endpoints>({ queue, ...listed });
     });
 
     app.post(PATH, allow("admin"), async (c) => {

@@ -1,16 +1,11 @@
 import { json } from "../../respond.ts";
-import { Failure, missing } from "../failure.ts";
+import { Failure, missing, WORKFLOW } from "../failure.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 
 /** What QStash has and this dialect has not, with what to use in its place. */
 const absent: readonly (readonly [path: string, what: string, instead: string])[] = [
   ...["workflows", "wait", "waiters", "notify"].map(
-    (path) =>
-      [
-        `/v2/${path}/*`,
-        "Upstash Workflow",
-        "tasks that wait for others are the flows of sluice-queue/flows",
-      ] as const,
+    (path) => [`/v2/${path}/*`, "Upstash Workflow", WORKFLOW] as const,
   ),
   ["/v2/keys/*", "the rotation of signing keys", "change the option qstash.signingKeys of the deployment"],
   [

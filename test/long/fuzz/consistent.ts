@@ -96,6 +96,10 @@ const rules: Readonly<Record<string, (body: Fields, path: Plan["path"]) => void>
     if (Object.hasOwn(body, "tasks")) each(body["tasks"], newTask);
     else newTask(body);
   },
+  publish(body) {
+    if (Object.hasOwn(body, "messages")) each(body["messages"], newTask);
+    else newTask(body);
+  },
   addFlow: newFlow,
   addBefore(body, { id }) {
     newFlow(body);

@@ -6,6 +6,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { docs } from "../../../src/http/docs/index.ts";
 import { deepSweep } from "../../../src/open/deep-sweep/index.ts";
 import { flows } from "../../../src/http/flows/index.ts";
+import { defineEndpoints } from "../../../src/http/endpoints/index.ts";
+import { topics } from "../../../src/http/topics/index.ts";
 import { createApp, type AppOptions } from "../../../src/http/index.ts";
 import { resp } from "../../../src/transports/resp.ts";
 import { sharedRedis } from "../../support/shared-redis.ts";
@@ -52,6 +54,7 @@ export async function openAppStack(): Promise<Stack> {
     order,
     debounce,
     flows,
+    parts: [topics, defineEndpoints()],
     onError: () => {},
   });
   return {

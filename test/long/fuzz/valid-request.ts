@@ -64,6 +64,8 @@ const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
   id: fc.constantFrom(...ids),
   ids: fc.constantFrom(...ids),
   flow: fc.constantFrom(...queues.map((queue) => `m@${queue}`)),
+  topic: fc.constantFrom("orders", "orders.new", ...queues),
+  pattern: fc.constantFrom("orders", "orders.*", "#"),
   ref: fc.constantFrom(...refs),
   group: fc.constantFrom(...names),
   name: fc.constantFrom(...names),

@@ -1,6 +1,7 @@
 /** What the HTTP interface returns, from the schemas of its documentation. */
 import type * as v from "valibot";
 import type { token } from "../../../http/response-schemas/diagnostics.ts";
+import type * as endpoints from "../../../http/response-schemas/endpoints.ts";
 import type * as flows from "../../../http/response-schemas/flows.ts";
 import type * as queues from "../../../http/response-schemas/queues.ts";
 import type { queuePartitions } from "../../../http/response-schemas/partitions.ts";
@@ -54,6 +55,9 @@ export type DeadGroup = DeadLetters["groups"][number];
 export type Found = v.InferOutput<typeof found>;
 export type FoundTask = Found["tasks"][number];
 export type State = Task["state"];
+export type EndpointPage = v.InferOutput<typeof endpoints.endpoints>;
+export type Endpoint = EndpointPage["endpoints"][number];
+export type Replayed = v.InferOutput<typeof endpoints.replayed>;
 export type Flow = v.InferOutput<typeof flows.flow>;
 export type CancelledFlow = v.InferOutput<typeof flows.cancelled>;
 export type RedrivenFlow = v.InferOutput<typeof flows.redriven>;

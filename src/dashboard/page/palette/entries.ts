@@ -63,6 +63,7 @@ export function entriesFor(text: string, { parts }: Place, queues: readonly stri
     link("Health", linkTo(["health"])),
     link("Search", linkTo(["search"])),
     link("Costs", linkTo(["costs"])),
+    link("Endpoints", linkTo(["endpoints"])),
     ...others.map((one) => link(`Queue ${one}`, queueLink(one))),
     ...named.slice(0, MOST_NAMED).flatMap((one) => entriesOf(one, link)),
     { name: "Switch Live on or off", act: () => isLive.set(!isLive.value) },

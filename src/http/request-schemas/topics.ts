@@ -1,0 +1,56 @@
+import * as v from "valibot";
+import { LAST_INSTANT } from "../../kernel/options/instants.ts";
+import { wordPatternForm } from "../../kernel/names/word-pattern.ts";
+import { fields, list } from "../request/validate.ts";
+import { budget, durationAsText } from "./durations.ts";
+import { newTask } from "./tasks.ts";
+import { bounds, headers, instant } from "./values.ts";
+
+const topicForm = "must be words of A-Z a-z 0-9 _ - with dots between, of at most 128 characters";
+
+/** Words, with dots between. Those of the kernel look ahead for the length, which tools for JSON Schema do not. */
+const words = (pattern: RegExp, form: string) =>
+  v.pipe(v.string(form), v.maxLength(128, form), v.regex(pattern, form));
+
+export const topicName = words(/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/, topicForm);
+
+/** The topic in the path. */
+export const topicInPath = fields({ topic: topicName });
+
+export const topicPattern = words(/^(?:[A-Za-z0-9_-]+|[*#])(?:\.(?:[A-Za-z0-9_-]+|[*#]))*$/, wordPatternForm);
+
+/** The topic, or the pattern of topics, in the path. */
+export const patternInPath = fields({ pattern: topicPattern });
+
+/** One of several messages, or one alone: the options of each copy. */
+export const newMessage = newTask;
+
+export const newMessages = fields({
+  messages: v.pipe(
+    list(newMessage, bounds.tasks, `must have at most ${bounds.tasks} messages`),
+    v.minLength(1, "must have at least one message"),
+  ),
+});
+
+export const preview = fields({ headers: v.exactOptional(headers) });
+
+const header = v.string();
+const texts = v.pipe(list(v.string(), 100, "must have at most 100 texts"), v.minLength(1));
+
+const filterForm =
+  "must be { header, in: [texts] }, with notIn: [texts] or exists: true in place of in; or a list of at most 10 of these";
+
+const condition = v.union(
+  [fields({ header, in: texts }), fields({ header, notIn: texts }), fields({ header, exists: v.boolean() })],
+  filterForm,
+);
+
+const sinceForm = 'must be an instant in epoch ms, or a duration ago as a text, such as "2h"';
+const since = v.union([instant(LAST_INSTANT), durationAsText], sinceForm);
+
+export const subscription = fields({
+  filter: v.exactOptional(v.union([condition, list(condition, 10, filterForm)], filterForm)),
+  since: v.exactOptional(since),
+});
+
+export const replay = fields({ since, budget: v.exactOptional(budget) });
