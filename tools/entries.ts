@@ -10,6 +10,7 @@ export const entries = {
   "deep-sweep": "src/open/deep-sweep/index.ts",
   client: "src/client/index.ts",
   "client-flows": "src/client/flows/index.ts",
+  "client-topics": "src/client/topics/index.ts",
   encryption: "src/features/encryption/aes-gcm.ts",
   linked: "src/features/linked/index.ts",
   offload: "src/features/offload/index.ts",
