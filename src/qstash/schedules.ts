@@ -18,8 +18,9 @@ export interface ScheduleRequest {
   readonly callerIp?: string | undefined;
 }
 
-/** What of a request is not about its messages. */
-const OWN = /^upstash-(?:cron|schedule-id|queue-name|telemetry-.*)$/;
+/** What of a request is not about its messages, or would make the next occurrence a duplicate of this one. */
+const OWN =
+  /^upstash-(?:cron|schedule-id|queue-name|deduplication-id|content-based-deduplication|telemetry-.*)$/;
 
 /** Most schedules of a page. */
 const PAGE = 500;

@@ -84,6 +84,8 @@ test("a schedule publishes to a group, one of whose endpoints is dead, and this 
     retries: 1,
     retryDelay: "60000",
     label: "due",
+    // Each occurrence is published all the same.
+    headers: { "Upstash-Deduplication-Id": "due" },
   });
   expect(await after(0)).toEqual([]);
   expect(await after(MINUTE)).toEqual(["/alive", "/dead"]);

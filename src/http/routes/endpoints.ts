@@ -24,7 +24,8 @@ export const endpointRoutes = ({ queue, open }: Pick<EndpointsPart, "queue" | "o
     const endpoints = (c: RequestContext, ...scopes: Scope[]): Endpoints => {
       const grants = c.get("grants");
       if (!scopes.some((scope) => grants.allows(scope, queue))) throw forbidden(scopes, queue);
-      return open(opening(services.optionsOf(c)));
+      // Secrets, and the events that are sent, are encrypted as the queue is declared.
+      return open(opening({ ...services.optionsOf(c), encryption: undefined }));
     };
     const idOf = (c: RequestContext) => readPath(c, schemas.endpointInPath).endpoint;
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { sluice } from "../../../serverless/cloudflare.ts";
+import { sluice, type ServiceOptions } from "../../../serverless/cloudflare.ts";
+import { encryption } from "../../../src/features/encryption/aes-gcm.ts";
 import { push } from "../../../src/features/push/index.ts";
 import { defineEndpoints, type EndpointInfo, Endpoints } from "../../../src/http/endpoints/index.ts";
 import { defineQueue, drain } from "../../../src/index.ts";
@@ -33,22 +34,22 @@ describe("a deployment", () => {
     },
   });
 
-  const start = () => {
+  const options: ServiceOptions = {
+    endpoints,
+    order,
+    consumers: [
+      deliveries.consumer(push({ endpoints, ...policy })),
+      mails.consumer(({ payload }) => void mailed.push(payload)),
+    ],
+    async fetch(request, tools) {
+      return Response.json(await endpoints.in(tools).send(await request.json()));
+    },
+  };
+
+  const start = (given = options) => {
     mailed.length = 0;
     disabled.length = 0;
-    const deployed = testDeployment(
-      sluice({
-        endpoints,
-        order,
-        consumers: [
-          deliveries.consumer(push({ endpoints, ...policy })),
-          mails.consumer(({ payload }) => void mailed.push(payload)),
-        ],
-        async fetch(request, tools) {
-          return Response.json(await endpoints.in(tools).send(await request.json()));
-        },
-      }),
-    );
+    const deployed = testDeployment(sluice(given));
     const call = async (method: string, path: string, body?: unknown) => {
       const response = await deployed.fetch(`/v1/endpoints${path}`, {
         method,
@@ -120,6 +121,22 @@ describe("a deployment", () => {
     for (let i = 0; i < 3; i++) await send({ id: `e${i}`, type: "t", payload: i });
     await deployed.advance("5m");
     expect(receiver.requests.map(({ body }) => body)).toEqual(["0", "0", "1", "1", "2"]);
+  });
+
+  test("keeps secrets and events encrypted, if the queue is, also those of requests", async () => {
+    const key = { keys: { a: new Uint8Array(32).fill(1) }, current: "a" };
+    const sealed = defineQueue("hooks", { encryption: () => encryption(key) });
+    const own = defineEndpoints({ queue: sealed, policy });
+    const consumers = [sealed.consumer(push({ endpoints: own, ...policy }))];
+    const { deployed, call } = start({ endpoints: own, order, consumers });
+    const receiver = await startReceiver();
+    const { secret } = await call("POST", "", { id: "acme", url: receiver.url });
+    await call("POST", "/send", { type: "t", payload: "hidden" });
+    const { headers, body } = receiver.requests[0] ?? {};
+    expect(new Webhook(secret).verify(body ?? "", headers ?? {})).toBe("hidden");
+    const outcomes = await deployed.transport.send([["HGET", "sluice:endpoints", "acme"]]);
+    expect(JSON.stringify(outcomes)).not.toContain(secret.slice(6, 30));
+    expect(JSON.stringify(outcomes)).toContain("sealed");
   });
 
   test("without endpoints says which option they need", () => {

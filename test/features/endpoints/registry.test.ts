@@ -221,6 +221,16 @@ describe("an event", () => {
   });
 });
 
+test("in a divided queue all deliveries of an endpoint are in the partition of its group", async () => {
+  await rig.operator().resize(4);
+  const own = endpoints({ partitions: "stored" });
+  await own.add({ id: "acme", url, maxWorking: 1 });
+  for (let i = 0; i < 5; i++) await own.send({ type: "t", payload: i });
+  const queue = rig.queue({ partitions: "stored" });
+  expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
+  expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+});
+
 describe("an instance reads the endpoints", () => {
   test("at most every ten seconds, and sees changes of others then", async () => {
     await added("a");
@@ -259,4 +269,32 @@ test("calls at the same time change endpoints one after the other", async () => 
   expect(all.map(({ id }) => id)).toEqual(["a", "b", "c", "d"]);
   expect(all[0]).toMatchObject({ maxWorking: 1, description: "x" });
   expect(all[0]?.secrets).toHaveLength(2);
+});
+
+test("settings of an earlier change that reach the group later are replaced by those of the last one", async () => {
+  await added("acme");
+  let isFirst = true;
+  const overtaken: Transport = {
+    async send(commands, options) {
+      if (isFirst && commands.some((one) => "script" in one && one.script.name === "configure")) {
+        isFirst = false;
+        await endpoints().change("acme", { maxWorking: 2 });
+      }
+      return rig.transport.send(commands, options);
+    },
+  };
+  await endpoints({ transport: overtaken }).change("acme", { maxWorking: 1 });
+  expect(await endpoints().get("acme")).toMatchObject({ maxWorking: 2 });
+  expect(await rig.operator().groupSettings("acme")).toMatchObject({ maxWorking: 2 });
+});
+
+test("a late copy of a call does not bring a removed endpoint back (law 5)", async () => {
+  const sent: Parameters<Transport["send"]>[0][] = [];
+  const noting: Transport = {
+    send: (commands, options) => (sent.push(commands), rig.transport.send(commands, options)),
+  };
+  await endpoints({ transport: noting }).add({ id: "acme", url });
+  await endpoints().remove("acme");
+  for (const commands of sent) await rig.transport.send(commands);
+  expect(await endpoints().list()).toEqual({ endpoints: [], cursor: null });
 });
