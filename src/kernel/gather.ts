@@ -1,5 +1,6 @@
 /** Lets calls of several queues share requests. */
 import { MAX_BATCH } from "./options/limits.ts";
+import { byteLength } from "./record/byte-length.ts";
 import { registerCall } from "./note.ts";
 import { registerScript } from "./scripts/sweep-scripts.ts";
 import {
@@ -12,8 +13,8 @@ import {
 } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
-/** About how many characters the arguments of one request have at most. */
-const MAX_CHARACTERS = 5_000_000;
+/** About how many bytes the arguments of one request have at most. */
+const MAX_BYTES = 5_000_000;
 
 /** How long calls that have sent wait for the others, ms. */
 const PATIENCE = 250;
@@ -140,22 +141,23 @@ function databaseOf(transport: Transport): string {
 /** What was sent, in requests of a bounded size. What one call has sent stays together. */
 function requestsOf(all: readonly Sent[]): Sent[][] {
   const requests: Sent[][] = [];
-  let [commands, characters] = [Infinity, 0];
+  let [commands, bytes] = [Infinity, 0];
   for (const sent of all) {
-    const size = sent.commands.reduce((sum, command) => sum + charactersOf(command), 0);
+    const size = sent.commands.reduce((sum, command) => sum + bytesOf(command), 0);
     commands += sent.commands.length;
-    characters += size;
-    if (commands > MAX_BATCH || characters > MAX_CHARACTERS) {
+    bytes += size;
+    if (commands > MAX_BATCH || bytes > MAX_BYTES) {
       requests.push([]);
-      [commands, characters] = [sent.commands.length, size];
+      [commands, bytes] = [sent.commands.length, size];
     }
     requests.at(-1)?.push(sent);
   }
   return requests;
 }
 
-function charactersOf(command: Command): number {
-  return ("script" in command ? command.args : command).reduce((sum, { length }) => sum + length, 0);
+function bytesOf(command: Command): number {
+  const texts = "script" in command ? command.args : command;
+  return texts.reduce((sum, text) => sum + byteLength(text, 300), 0);
 }
 
 const isNote = (command: Command): command is ScriptCall =>

@@ -19,7 +19,7 @@ export function useTopicRig() {
       await before(commands.map(nameOf), requests.length);
       return rig.transport.send(commands, options);
     };
-    const transport: Transport = { ...rig.transport, send };
+    const transport: Transport = { ...rig.transport, database: undefined, send };
     return {
       transport,
       requests,
