@@ -9,16 +9,18 @@ export {
   newReplay,
   type Replayed,
   type ReplayMeans,
-  timeOf,
 } from "./replay.ts";
 export { type Message, writeMessage } from "./retained.ts";
 export {
   changeSubscriptions,
   fetchTopics,
+  type Known,
   knownTopics,
+  matchingIn,
   noteRetention,
   noteTopics,
   retainCommand,
+  timeOf,
   type TopicsRef,
   versionCall,
 } from "./stored.ts";

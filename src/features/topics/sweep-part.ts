@@ -3,11 +3,10 @@ import { run, scriptCall } from "../../kernel/call.ts";
 import { testNowOf } from "../../kernel/queue-ref.ts";
 import { plainValues } from "../../kernel/values/values.ts";
 import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
-import type { RegistryPage } from "../../sweep/registry.ts";
 import { messagesKey, topicsKey } from "./keys.ts";
 import { continueReplay, isAbandoned, type ReplayMeans } from "./replay.ts";
 import { fetchTopics, forgetTopics, NOTE, type TopicsRef } from "./stored.ts";
-import { readPair, type Retention } from "./subscription.ts";
+import { readPair, type Retention, writeRetention } from "./subscription.ts";
 import { trimTopicScript } from "./topic-scripts.ts";
 
 /** About how many bytes of messages one call reads. */
@@ -23,25 +22,32 @@ export type AddReplayed = (sweep: CurrentSweep) => ReplayMeans["add"];
 export const topicsPart =
   (addIn: AddReplayed): SweepPart =>
   (sweep) => ({
-    after: (page) => (sweep.only === undefined ? upkeep(sweep, addIn(sweep), page) : Promise.resolve()),
+    async after({ reminders }) {
+      const note = reminders.find(({ queue }) => `~${queue}` === NOTE);
+      if (!note || sweep.only !== undefined) return;
+      await unlessFailed(sweep, "~topics", () => upkeep(sweep, addIn(sweep), note.at));
+    },
   });
 
-async function upkeep(
-  sweep: CurrentSweep,
-  add: ReplayMeans["add"],
-  { reminders }: RegistryPage,
-): Promise<void> {
-  const note = reminders.find(({ queue }) => `~${queue}` === NOTE);
-  if (!note) return;
-  const { options, transport, failedParts } = sweep;
+/** A fault of topics must not end the sweep: it is in the report, as that of a queue with this name. */
+async function unlessFailed(sweep: CurrentSweep, name: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof SluiceError) || sweep.options.signal?.aborted) throw error;
+    sweep.failedParts.set(name, error.code);
+  }
+}
+
+async function upkeep(sweep: CurrentSweep, add: ReplayMeans["add"], notedAt: number): Promise<void> {
+  const { options, transport } = sweep;
   const { prefix, signal, now } = options;
   const ref: TopicsRef = { transport, prefix, now };
   const { topics } = await fetchTopics(ref, { signal });
   let isBusy = false;
   for (const [topic, retention] of topics.retained) {
-    const left = await trim(sweep, ref, topic, retention);
-    if (left > 0) isBusy = true;
-    else await transport.send([["HDEL", topicsKey(prefix), `/${topic}`]], { signal });
+    const trimmed = () => trim(sweep, ref, topic, retention);
+    isBusy = (await trimmed()) > 0 || (await forget(ref, topic, retention, trimmed, signal)) || isBusy;
   }
   const sealed = new Set(topics.subscriptions.flatMap(({ isSealed, queue }) => (isSealed ? [queue] : [])));
   for (const [pair, state] of topics.replays) {
@@ -50,20 +56,33 @@ async function upkeep(
     // The deployment that has the key continues those.
     if (sealed.has(queue) || !sweep.isWanted(queue) || !isAbandoned(ref, state)) continue;
     const until = (sweep.begunAt + sweep.deadline) / 2;
-    try {
-      const { more } = await continueReplay(
-        { ...ref, signal, add, until, valuesOf: () => plainValues() },
-        pair,
-        state,
-      );
+    await unlessFailed(sweep, queue, async () => {
+      const means: ReplayMeans = { ...ref, signal, add, until, valuesOf: () => plainValues() };
+      const { more } = await continueReplay(means, pair, state);
       if (more) sweep.more = true;
       sweep.toWake.add(queue);
-    } catch (error) {
-      if (!(error instanceof SluiceError) || signal?.aborted) throw error;
-      failedParts.set(queue, error.code);
-    }
+    });
   }
-  if (!isBusy) await transport.send([forgetTopics(ref, note.at)], { signal });
+  if (!isBusy) await transport.send([forgetTopics(ref, notedAt)], { signal });
+}
+
+/**
+ * Removes what says that a topic retains messages, because it has none.
+ * @param trimmed trims it, and says how many messages are left
+ * @returns whether it has got one meanwhile. Its publisher writes no note again for a minute
+ */
+async function forget(
+  { transport, prefix }: TopicsRef,
+  topic: string,
+  retention: Retention,
+  trimmed: () => Promise<number>,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const [key, field] = [topicsKey(prefix), `/${topic}`];
+  await transport.send([["HDEL", key, field]], { signal });
+  if ((await trimmed()) === 0) return false;
+  await transport.send([["HSETNX", key, field, writeRetention(retention)]], { signal });
+  return true;
 }
 
 /** Removes the oldest messages of a topic, until they are within its bounds. @returns how many are left */
