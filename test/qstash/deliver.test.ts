@@ -100,6 +100,12 @@ test.each([
   expect(dueAt - requeuedAt).toBe(wait);
 });
 
+test("Retry-After of 0 asks for the next attempt at once", async () => {
+  rig.answer = () => ({ status: 429, headers: { "retry-after": "0" } });
+  await rig.client.publish({ url: `${rig.url}/at-once`, retries: 1 });
+  await rig.requestsTo("/at-once", 2);
+});
+
 test("489, and the header Upstash-NonRetryable-Error, end a message at once", async () => {
   rig.answer = ({ path }) =>
     path === "/489" ? { status: 489 } : { status: 400, headers: { "upstash-nonretryable-error": "true" } };
