@@ -57,10 +57,28 @@ export interface TopicMeans {
 /** Messages to retain, as they are stored. */
 export interface Retaining {
   readonly retention: Retention;
-  /** @param at when they are published, epoch ms */
-  readonly messages: (at: number) => readonly string[];
+  /**
+   * @param place of the message in the batch
+   * @param at when it is published, epoch ms
+   */
+  readonly message: (place: number, at: number) => string;
   readonly at: () => number;
 }
+
+/** A batch of messages. */
+export interface Batch {
+  readonly messages: readonly Message[];
+  /** The characters of their payloads. */
+  readonly sizes: readonly number[];
+  /** @default the topic retains none */
+  readonly retaining: Retaining | undefined;
+}
+
+/** Most characters of one request's payloads: also as UTF-8, and encrypted, a request takes them. */
+const MAX_CHARACTERS = 2_000_000;
+
+/** About how many characters a message has at least, with its options. */
+const OVERHEAD = 500;
 
 /** How often one call reads the subscriptions, if others change them all the time. */
 const MAX_ROUNDS = 5;
@@ -68,18 +86,58 @@ const MAX_ROUNDS = 5;
 /** A copy of a message in a queue, or why there is none. */
 type Outcome = { readonly created: boolean } | { readonly error: SluiceError };
 
+/** What became of messages, and the first failure. */
+interface Done {
+  readonly published: readonly Published[];
+  readonly failure?: { readonly code: SluiceErrorCode; readonly reason: string } | undefined;
+  /** Whether the call failed as a whole. */
+  readonly isOver?: boolean | undefined;
+}
+
 /**
- * Publishes messages in one request: reads which version the subscriptions have, and adds the copies. If it has worked by
- * an old list, it reads the list again, and adds what is missing.
+ * Publishes messages in one request, or in several if they are large. One that fails for some queues does not stop the
+ * others.
  * @throws {PublishError} if a queue has no copy
  */
 export async function publishMessages(
   means: TopicMeans,
   topic: string,
+  { messages, sizes, retaining }: Batch,
+  options: SendOptions,
+): Promise<readonly Published[]> {
+  const published: Published[] = [];
+  let failure: Done["failure"];
+  for (let first = 0, end = 0, isOver = false; first < messages.length && !isOver; first = end) {
+    let characters = 0;
+    do {
+      characters += (sizes[end] ?? 0) + OVERHEAD;
+      end += 1;
+    } while (end < messages.length && characters + (sizes[end] ?? 0) + OVERHEAD <= MAX_CHARACTERS);
+    const message = (place: number, at: number) => retaining?.message(first + place, at) ?? "";
+    const retained = retaining && { ...retaining, message };
+    const done = await publishTogether(means, topic, messages.slice(first, end), retained, options);
+    published.push(...done.published);
+    failure ??= done.failure;
+    isOver = done.isOver ?? false;
+  }
+  if (!failure) return published;
+  for (const { id } of messages.slice(published.length)) {
+    published.push({ id, copies: [], failed: [], reread: false });
+  }
+  throw new PublishError(topic, failure.code, failure.reason, published);
+}
+
+/**
+ * Publishes messages in one request: reads which version the subscriptions have, and adds the copies. If it has worked by
+ * an old list, it reads the list again, and adds what is missing.
+ */
+async function publishTogether(
+  means: TopicMeans,
+  topic: string,
   messages: readonly Message[],
   retaining: Retaining | undefined,
   options: SendOptions,
-): Promise<readonly Published[]> {
+): Promise<Done> {
   const { ref } = means;
   const outcomes = messages.map(() => new Map<string, Outcome>());
   let known = knownTopics(ref) ?? (await fetchTopics(ref, options));
@@ -99,7 +157,16 @@ export async function publishMessages(
       const retained = rounds > 0 ? undefined : retaining;
       const notes = retained && !known.noted.has(topic) ? noteRetention(ref, topic, retained.retention) : [];
       const at = retained?.at() ?? 0;
-      const kept = retained ? [retainCommand(ref, topic, at, retained.messages(at))] : [];
+      const kept = retained
+        ? [
+            retainCommand(
+              ref,
+              topic,
+              at,
+              messages.map((_, i) => retained.message(i, at)),
+            ),
+          ]
+        : [];
       const { command, read } = versionCall(ref);
       const found = await own.send([...notes, ...kept, command], options);
       for (const outcome of found) replyOf(outcome);
@@ -118,9 +185,9 @@ export async function publishMessages(
   }
   const published = messages.map(({ id }, i) => publishedAs(id, outcomes[i] ?? new Map(), rounds > 1));
   const failed = published.flatMap((one) => one.failed).at(0);
-  if (failure) throw new PublishError(topic, failure.code, failure.message, published);
-  if (failed) throw new PublishError(topic, failed.code, `${failed.queue}: ${failed.message}`, published);
-  return published;
+  if (failure) return { published, failure: { code: failure.code, reason: failure.message }, isOver: true };
+  const reason = failed && { code: failed.code, reason: `${failed.queue}: ${failed.message}` };
+  return { published, failure: reason };
 }
 
 /** The messages of which a queue gets copies, by their places. */

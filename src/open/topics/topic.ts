@@ -16,6 +16,7 @@ import { all } from "../../kernel/maybe-promise.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
 import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import type { EnqueueOptions, RequestOptions } from "../../kernel/options/types.ts";
+import { asciiJson } from "../../kernel/record/record.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "../../kernel/options/validation.ts";
 import { plainValues } from "../../kernel/values/values.ts";
 import type { QueueOrName } from "../definition.ts";
@@ -112,7 +113,9 @@ export class Topic<In = unknown> {
       messages.push({ id: id ?? derived(i), payload, options: own });
     }
     const retaining = retention && (await this.#retaining(retention, messages, texts, at));
-    return publishMessages(this.#means, this.name, messages, retaining, { signal: options.signal });
+    const sizes = texts.map((text, i) => text.length + asciiJson(messages[i]?.options.headers ?? {}).length);
+    const batch = { messages, sizes, retaining };
+    return publishMessages(this.#means, this.name, batch, { signal: options.signal });
   }
 
   /** Seals what the topic retains. */
@@ -129,7 +132,7 @@ export class Topic<In = unknown> {
     return {
       retention,
       at: () => timeOf(this.#means.ref),
-      messages: (now) => messages.map((message, i) => writeMessage(message, sealed[i] as string, now)),
+      message: (place, now) => writeMessage(messages[place] as Message, sealed[place] as string, now),
     };
   }
 
