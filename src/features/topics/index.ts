@@ -9,7 +9,6 @@ export {
   newReplay,
   type Replayed,
   type ReplayMeans,
-  timeOf,
 } from "./replay.ts";
 export { type Message, writeMessage } from "./retained.ts";
 export {
@@ -19,12 +18,14 @@ export {
   noteRetention,
   noteTopics,
   retainCommand,
+  timeOf,
   type TopicsRef,
   versionCall,
 } from "./stored.ts";
 export {
   pairOf,
   type Retention,
+  type StoredRetention,
   type Subscription,
   subscribersOf,
   writeSubscription,

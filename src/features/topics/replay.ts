@@ -1,13 +1,12 @@
 /** Replays: a queue gets what topics have retained. */
 import { run, scriptCall } from "../../kernel/call.ts";
-import { redisTime } from "../../kernel/clock.ts";
 import { matchesWords } from "../../kernel/names/word-pattern.ts";
 import { putRecords } from "../../operate/put-records.ts";
 import type { Values } from "../../kernel/values/values.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
 import { messagesKey, topicsKey } from "./keys.ts";
 import { type Message, readMessage } from "./retained.ts";
-import { fetchTopics, noteTopics, type TopicsRef } from "./stored.ts";
+import { fetchTopics, noteTopics, timeOf, type TopicsRef } from "./stored.ts";
 import {
   readPair,
   readReplay,
@@ -50,8 +49,6 @@ export interface Replayed {
   /** Whether messages are left: sweeps continue. */
   readonly more: boolean;
 }
-
-export const timeOf = ({ transport, now }: TopicsRef): number => now?.() ?? redisTime(transport);
 
 /** The state of a replay that begins. */
 export function newReplay(ref: TopicsRef, since: number): string {

@@ -1,14 +1,20 @@
 /** Reads and changes the subscriptions to topics. */
 import { SluiceError } from "../../errors.ts";
 import { commandCall, exchange, run, scriptCall } from "../../kernel/call.ts";
-import { noteRedisTime } from "../../kernel/clock.ts";
+import { noteRedisTime, redisTime } from "../../kernel/clock.ts";
 import { InstanceMemory } from "../../kernel/instance-memory.ts";
 import { timeCall } from "../../kernel/lease/peek.ts";
 import { registryKey } from "../../kernel/names/keys.ts";
 import type { Command, SendOptions, Transport } from "../../kernel/transport.ts";
 import { messagesKey, topicsKey } from "./keys.ts";
 import { putSubscriptionsScript } from "./topic-scripts.ts";
-import { readTopics, type Retention, type StoredTopics, writeRetention } from "./subscription.ts";
+import {
+  readTopics,
+  type Retention,
+  type StoredRetention,
+  type StoredTopics,
+  writeRetention,
+} from "./subscription.ts";
 
 /** Where topics are. */
 export interface TopicsRef {
@@ -17,6 +23,9 @@ export interface TopicsRef {
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
+
+/** Redis's time as far as this instance knows it, epoch ms. */
+export const timeOf = ({ transport, now }: TopicsRef): number => now?.() ?? redisTime(transport);
 
 /** How long an instance uses what it has read, ms. */
 const LIST_AGE = 60_000;
@@ -116,9 +125,14 @@ export const forgetTopics = ({ prefix }: TopicsRef, at: number): Command => {
   return ["ZREMRANGEBYSCORE", registryKey(prefix), score, score];
 };
 
-/** The commands that note what a topic retains, and that sweeps have to remove the oldest. */
-export function noteRetention(ref: TopicsRef, topic: string, retention: Retention): Command[] {
-  return [noteTopics(ref), ["HSET", topicsKey(ref.prefix), `/${topic}`, writeRetention(retention)]];
+/** The command that notes what a topic is declared to retain. */
+export function noteRetention(
+  ref: TopicsRef,
+  topic: string,
+  declared: Retention & Pick<StoredRetention, "isSealed">,
+): Command {
+  const record = writeRetention({ ...declared, at: timeOf(ref) });
+  return ["HSET", topicsKey(ref.prefix), `/${topic}`, record];
 }
 
 /** The command that retains messages. */

@@ -4,7 +4,7 @@ import { testNowOf } from "../../kernel/queue-ref.ts";
 import { plainValues } from "../../kernel/values/values.ts";
 import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
 import type { RegistryPage } from "../../sweep/registry.ts";
-import { messagesKey, topicsKey } from "./keys.ts";
+import { messagesKey } from "./keys.ts";
 import { continueReplay, isAbandoned, type ReplayMeans } from "./replay.ts";
 import { fetchTopics, forgetTopics, NOTE, type TopicsRef } from "./stored.ts";
 import { readPair, type Retention } from "./subscription.ts";
@@ -39,9 +39,7 @@ async function upkeep(
   const { topics } = await fetchTopics(ref, { signal });
   let isBusy = false;
   for (const [topic, retention] of topics.retained) {
-    const left = await trim(sweep, ref, topic, retention);
-    if (left > 0) isBusy = true;
-    else await transport.send([["HDEL", topicsKey(prefix), `/${topic}`]], { signal });
+    if ((await trim(sweep, ref, topic, retention)) > 0) isBusy = true;
   }
   const sealed = new Set(topics.subscriptions.flatMap(({ isSealed, queue }) => (isSealed ? [queue] : [])));
   for (const [pair, state] of topics.replays) {
