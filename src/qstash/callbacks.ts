@@ -1,7 +1,7 @@
 import { toBase64 } from "../base64.ts";
 import type { Task } from "../drain/types.ts";
 import { bytesOf } from "./body.ts";
-import { Failure } from "./failure.ts";
+import { isLasting } from "./failure.ts";
 import { listedHeaders } from "./outcomes.ts";
 import { type Callback, type Message, messageId } from "./message.ts";
 import { publish } from "./publish.ts";
@@ -18,10 +18,10 @@ export interface Attempted {
   readonly status: number;
   readonly headers: Headers;
   /** The body of the response, or why there was none. */
-  readonly body: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Longest body of the message itself that callbacks carry, in characters. */
+/** Longest body of the message itself that callbacks carry, bytes. */
 const MOST_SOURCE = 262_144;
 
 /**
@@ -46,23 +46,23 @@ export async function callBack(
   try {
     await publish(session, [{ destination: callback.url, headers, body, id }]);
   } catch (error) {
-    // Its URL, which was allowed, no longer is. The message has its outcome anyway.
-    if (!(error instanceof Failure)) throw error;
+    // It can never be published: its URL, which was allowed, no longer is, or it is too large. The message has its
+    // outcome anyway, and another attempt would change nothing.
+    if (!isLasting(error)) throw error;
   }
 }
 
 /** The body of a callback, as QStash writes it. */
 function callbackBody(
-  { task, queue, message, retried, status, headers, body }: Attempted,
+  { task, queue, message, retried, status, headers, bytes }: Attempted,
   isFailure: boolean,
 ) {
-  const source =
-    message.body !== undefined && message.body.length > MOST_SOURCE ? undefined : bytesOf(message);
+  const source = bytesOf(message);
   const sourceMessageId = messageId({ queue, id: task.id });
   return {
     status,
     header: listedHeaders(headers),
-    body: toBase64(new TextEncoder().encode(body)),
+    body: toBase64(bytes),
     retried,
     maxRetries: message.retries,
     sourceMessageId,
@@ -71,7 +71,7 @@ function callbackBody(
     url: message.url,
     method: message.method ?? "POST",
     sourceHeader: listedHeaders(new Headers(message.headers)),
-    sourceBody: source && toBase64(source),
+    sourceBody: source.length > MOST_SOURCE ? undefined : toBase64(source),
     notBefore: String(message.notBefore ?? task.enqueuedAt),
     createdAt: String(task.enqueuedAt),
     scheduleId: message.scheduleId,

@@ -1,11 +1,11 @@
 import { NonRetryableError, RetryAfter } from "../drain/failures.ts";
 import type { Task } from "../drain/types.ts";
-import { SluiceError } from "../errors.ts";
+import { messageOf, SluiceError } from "../errors.ts";
 import { type Delivered, DeliveryError, sendTo } from "../features/push/index.ts";
 import { readReceipt } from "../kernel/names/receipt.ts";
 import { bytesOf } from "./body.ts";
 import { callBack } from "./callbacks.ts";
-import { Failure } from "./failure.ts";
+import { isLasting } from "./failure.ts";
 import { deliveryOf, type FailedDelivery, listedHeaders, storable } from "./outcomes.ts";
 import { type Message, messageId, type Publication } from "./message.ts";
 import { publish } from "./publish.ts";
@@ -44,13 +44,13 @@ export async function deliver(
       return await publish(session, [{ ...due, scheduleId, id: `${task.id}.due` }]);
     } catch (error) {
       // Such as a URL group that is gone.
-      if (error instanceof Failure) throw new NonRetryableError(error.message);
+      if (isLasting(error)) throw new NonRetryableError(messageOf(error));
       throw error;
     }
   }
   const retried = readReceipt(task.receipt, "receipt").charged - 1;
   const attempt = await send({ ...task, payload }, queue, retried, session);
-  const response = "fault" in attempt ? { status: 0, headers: new Headers(), body: attempt.fault } : attempt;
+  const response = "fault" in attempt ? withoutResponse(attempt.fault) : attempt;
   const attempted = { task, queue, message: payload, retried, ...response };
   await callBack(session, payload.callback, attempted, false);
   const { status, headers, body } = response;
@@ -78,6 +78,13 @@ export async function deliver(
   if (isFinal) throw failed;
   throw new RetryAfter(retryAfterOf(headers) ?? delayAfter(payload.retryDelay, retried), { cause: failed });
 }
+
+const withoutResponse = (fault: string) => ({
+  status: 0,
+  headers: new Headers(),
+  body: fault,
+  bytes: new TextEncoder().encode(fault),
+});
 
 async function send(
   { id, payload, signal }: Task<Message>,

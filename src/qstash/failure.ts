@@ -12,6 +12,8 @@ export class Failure extends Error {
   }
 }
 
+const UNAVAILABLE = 503;
+
 /** The error for a request that is wrong. */
 export const badRequest = (message: string) => new Failure(400, message);
 
@@ -38,5 +40,11 @@ export function failureOf(error: unknown): Failure | undefined {
   if (error.code === "unsupported") return new Failure(501, error.message);
   if (error.code === "too_large") return new Failure(413, error.message);
   // The client takes each 429 for a limit of its plan, and shows the limits of the headers.
-  return error.code === "queue_full" ? new Failure(503, error.message) : undefined;
+  return error.code === "queue_full" ? new Failure(UNAVAILABLE, error.message) : undefined;
+}
+
+/** Whether the same call would fail again, so that it need not be repeated. */
+export function isLasting(error: unknown): boolean {
+  const failure = failureOf(error);
+  return failure !== undefined && failure.status !== UNAVAILABLE;
 }

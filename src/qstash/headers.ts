@@ -1,7 +1,7 @@
 /** The `Upstash-*` headers of a request that publishes, read into a message. */
 import type { EnqueueOptions } from "../kernel/options/types.ts";
 import { badRequest, missing, WORKFLOW } from "./failure.ts";
-import { readDuration, readWhole } from "./durations.ts";
+import { MOST_COUNT, readDuration, readWhole } from "./durations.ts";
 import type { Callback, FlowControl, Message } from "./message.ts";
 import { checkedExpression } from "./retry-delay.ts";
 
@@ -23,6 +23,9 @@ export interface Draft {
 /** QStash's default. */
 const RETRIES = 3;
 
+/** Latest time, epoch seconds. */
+const LATEST = 4_503_599_627_370;
+
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Headers of the connection or of the body, which the sender writes itself. */
@@ -40,8 +43,8 @@ export function readHeaders(headers: LowerHeaders): Draft {
     const text = of(name.toLowerCase());
     return text === undefined ? undefined : value(text.trim(), `Upstash-${name}`);
   };
-  const retries = read("Retries", (text, name) => readWhole(text, name)) ?? RETRIES;
-  const at = read("Not-Before", (text, name) => readWhole(text, name) * 1_000);
+  const retries = read("Retries", (text, name) => readWhole(text, name, 0, MOST_COUNT)) ?? RETRIES;
+  const at = read("Not-Before", (text, name) => readWhole(text, name, 0, LATEST) * 1_000);
   const delay = read("Delay", readDuration);
   const isByContent = of("content-based-deduplication")?.toLowerCase() === "true";
   return {
@@ -124,13 +127,24 @@ function readFlowControl(headers: LowerHeaders): FlowControl | undefined {
     readonly [name: string]: string | undefined;
   };
   const name = "Upstash-Flow-Control-Value";
-  const count = (text: string | undefined) => (text === undefined ? undefined : readWhole(text, name, 1));
+  const count = (text: string | undefined) =>
+    text === undefined ? undefined : readWhole(text, name, 1, MOST_COUNT);
   const parallelism = count(limits["parallelism"]);
   const rate = count(limits["rate"] ?? limits["ratePerSecond"]);
   if (parallelism === undefined && rate === undefined)
     throw badRequest(
       `invalid ${name}: ${value}; it must have parallelism, rate or both, such as parallelism=5, rate=10, period=1m`,
     );
-  const period = limits["period"] === undefined ? 1 : readDuration(limits["period"], name) / 1_000;
+  const period = limits["period"] === undefined ? 1 : readPeriod(limits["period"], name);
   return { key, parallelism, rate, period: rate === undefined ? undefined : period };
+}
+
+/**
+ * The period of a rate, in seconds.
+ * @throws {Failure} 400
+ */
+export function readPeriod(text: string, name: string): number {
+  const seconds = readDuration(text, name) / 1_000;
+  if (seconds < 1) throw badRequest(`invalid ${name}: ${text}; the period must be at least 1s`);
+  return seconds;
 }

@@ -21,7 +21,7 @@ export async function reportLost({ queue, id, error }: DeadLetter, session: Sess
     retried: Math.max(0, task.charged - 1),
     status: 0,
     headers: new Headers(),
-    body: error?.message ?? LOST,
+    bytes: new TextEncoder().encode(error?.message ?? LOST),
   };
   await callBack(session, message.failureCallback, attempted, true);
 }

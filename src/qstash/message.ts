@@ -104,3 +104,7 @@ export function placeIfAny(text: string): PlacedMessage | undefined {
   if (letter === undefined || id === undefined) return undefined;
   return { queue: byLetter[letter as keyof typeof byLetter], id };
 }
+
+/** Where messages are. Ids of none, such as those of QStash itself, are left out. */
+export const placesOf = (texts: readonly string[]): PlacedMessage[] =>
+  texts.flatMap((text) => placeIfAny(text) ?? []);

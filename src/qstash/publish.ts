@@ -1,8 +1,8 @@
 import { toBase64 } from "../base64.ts";
-import { MAX_BATCH } from "../kernel/options/limits.ts";
+import { MAX_BATCH, MAX_VALUE_BYTES } from "../kernel/options/limits.ts";
 import type { NewTask } from "../kernel/options/types.ts";
-import { slicesOf } from "../kernel/slices.ts";
-import { badRequest, missing, notFound } from "./failure.ts";
+import { byteLength } from "../kernel/record/byte-length.ts";
+import { badRequest, Failure, missing, notFound } from "./failure.ts";
 import { applyFlowControl } from "./flow-control.ts";
 import { type Draft, type LowerHeaders, readHeaders } from "./headers.ts";
 import { type Message, messageId, messages, ordered } from "./message.ts";
@@ -36,10 +36,15 @@ export interface Published {
 interface Planned {
   readonly queue: string;
   readonly task: NewTask<Message>;
+  /** Of its payload. */
+  readonly bytes: number;
 }
 
+/** Most bytes of the payloads of one request to Redis, except of a single one. */
+const MOST_BYTES = 5_000_000;
+
 /**
- * Publishes: one request to Redis for all that goes to URLs, and one for all that goes to queues.
+ * Publishes: one request to Redis for all that goes to URLs, and one for all that goes to queues; more if they are large.
  * @returns for each request a result, or if it went to a URL group an array of them
  * @throws {Failure} 400, 404; nothing was published
  */
@@ -47,7 +52,8 @@ export async function publish(
   session: Session,
   requests: readonly PublishRequest[],
 ): Promise<(Published | Published[])[]> {
-  const plans = await Promise.all(requests.map((request) => planned(session, request)));
+  const nameOf = (i: number) => (requests.length > 1 ? `message ${i}: ` : "");
+  const plans = await Promise.all(requests.map((request, i) => planned(session, request, nameOf(i))));
   const all = plans.flatMap(({ tasks }) => tasks);
   for (const { task } of all) await applyFlowControl(session, task.payload.flowControl);
   for (const queue of new Set(requests.flatMap((request) => request.queue ?? [])))
@@ -55,7 +61,7 @@ export async function publish(
   const published = new Map<Planned, Published>();
   for (const queue of [messages, ordered]) {
     const own = all.filter((one) => one.queue === queue.name);
-    for (const slice of slicesOf(own, MAX_BATCH)) {
+    for (const slice of inRequests(own)) {
       const tasks = slice.map(({ task }) => task);
       const added = await session.open(queue).queue().enqueueMany(tasks);
       for (const [i, { id, created }] of added.entries()) {
@@ -79,13 +85,46 @@ export async function checkPublish(session: Session, request: PublishRequest): P
   await planned(session, request);
 }
 
-async function planned(session: Session, request: PublishRequest) {
+/** The messages of each request. */
+function inRequests(all: readonly Planned[]): Planned[][] {
+  const slices: Planned[][] = [];
+  let sum = 0;
+  for (const one of all) {
+    const slice = slices.at(-1);
+    sum += one.bytes;
+    if (slice && slice.length < MAX_BATCH && sum <= MOST_BYTES) slice.push(one);
+    else {
+      slices.push([one]);
+      sum = one.bytes;
+    }
+  }
+  return slices;
+}
+
+/** @param name of the message, for errors. @default none */
+async function planned(session: Session, request: PublishRequest, name = ""): Promise<Plan> {
+  try {
+    return await plannedOne(session, request);
+  } catch (error) {
+    throw error instanceof Failure ? new Failure(error.status, name + error.message) : error;
+  }
+}
+
+interface Plan {
+  readonly tasks: readonly Planned[];
+  readonly isGroup: boolean;
+}
+
+/** Checks all that Redis or the queue might refuse, so that of a batch with such a message nothing is published. */
+async function plannedOne(session: Session, request: PublishRequest): Promise<Plan> {
   const { destination, queue, id } = request;
   const draft = readHeaders(request.headers);
   const { callback, failureCallback, flowControl } = draft.message;
   for (const target of [callback, failureCallback]) if (target) checkTarget(target.url, session.settings);
   if (queue !== undefined && flowControl)
     throw badRequest("a message of a queue has no flow control: the limit of a queue is its parallelism");
+  const its = queue === undefined ? messages : ordered;
+  const limit = session.open(its).options.offload?.maxBytes ?? MAX_VALUE_BYTES;
   const targets = await targetsOf(session, destination);
   const tasks = targets.map(async (target, i): Promise<Planned> => {
     const { url, ...ofGroup } = target;
@@ -102,11 +141,16 @@ async function planned(session: Session, request: PublishRequest) {
       scheduleId,
     };
     const key = await dedupKey(request, draft, target.topicName === undefined ? undefined : target);
+    const text = JSON.stringify(message);
+    const bytes = byteLength(text);
+    if (bytes > limit)
+      throw new Failure(413, `the message has ${bytes} bytes as JSON; at most ${limit} are allowed`);
     return {
-      queue: queue === undefined ? messages.name : ordered.name,
+      queue: its.name,
+      bytes,
       task: {
         ...draft.options,
-        payload: JSON.parse(JSON.stringify(message)) as Message,
+        payload: JSON.parse(text) as Message,
         group: queue ?? flowControl?.key,
         id: id === undefined ? undefined : ofGroup.topicName === undefined ? id : `${id}.${i}`,
         ...(key !== undefined && { dedup: { key, window: DEDUPLICATED_FOR } }),
@@ -143,7 +187,7 @@ async function targetsOf(session: Session, destination: string): Promise<Target[
 
 /** The key that makes a message unique; undefined if nothing does. */
 async function dedupKey(
-  { destination, headers, body = "" }: PublishRequest,
+  { destination, queue = "", headers, body = "", isBase64 }: PublishRequest,
   { deduplication }: Draft,
   ofGroup: Target | undefined,
 ): Promise<string | undefined> {
@@ -153,7 +197,13 @@ async function dedupKey(
   );
   const what =
     deduplication === true
-      ? [destination, sent.toSorted(([one], [other]) => (one < other ? -1 : 1)), body]
+      ? [
+          destination,
+          queue,
+          sent.toSorted(([one], [other]) => (one < other ? -1 : 1)),
+          body,
+          isBase64 === true,
+        ]
       : [deduplication];
   const text = JSON.stringify([...what, ...(ofGroup ? [ofGroup.topicName, ofGroup.url] : [])]);
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));

@@ -88,6 +88,8 @@ test.each([
   ["X-RateLimit-Reset as a duration", { "x-ratelimit-reset": "1h0m10s" }, 3_610_000],
   ["Retry-After of more than a day", { "retry-after": "90000" }, 12_000],
   ["none", {}, 12_000],
+  ["Retry-After that is past", { "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" }, 12_000],
+  ["Retry-After below zero", { "retry-after": "-1" }, 12_000],
 ])("the next attempt waits as the response says: %s", async (name, headers, wait) => {
   rig.answer = () => ({ status: 429, headers });
   const path = `/wait/${name.replaceAll(" ", "-")}`;
@@ -186,6 +188,32 @@ test("a callback carries a body that is longer than what is kept of others", asy
   await rig.client.publish({ url: `${rig.url}/long`, callback: `${rig.url}/got-long` });
   const [callback] = await rig.requestsTo("/got-long");
   expect(bodyOf(callback!)["body"]).toBe(base64(long));
+});
+
+test("a callback carries bytes as they came", async () => {
+  const bytes = Buffer.alloc(300_000, 0xff);
+  rig.answer = ({ path }) => (path === "/bytes-back" ? { body: bytes } : {});
+  await rig.client.publish({ url: `${rig.url}/bytes-back`, callback: `${rig.url}/got-bytes` });
+  const [callback] = await rig.requestsTo("/got-bytes");
+  expect(bodyOf(callback!)["body"]).toBe(bytes.subarray(0, 262_144).toString("base64"));
+});
+
+test.each([
+  ["a large body", "€".repeat(262_144), {}],
+  ["a callback that is too large", "", { "upstash-callback-forward-x-large": "x".repeat(700_000) }],
+])("a message with %s is delivered once", async (name, body, headers) => {
+  const path = `/${name.replaceAll(" ", "-")}`;
+  const message = {
+    url: rig.url + path,
+    body,
+    headers,
+    retryDelay: "1",
+    callback: `${rig.url}/large-source`,
+  };
+  rig.answer = () => ({ body: "y".repeat(262_144) });
+  const [published] = (await rig.client.batch([message])) as { messageId: string }[];
+  await expect.poll(() => taskOf(published!.messageId)).toMatchObject({ state: "completed" });
+  expect(rig.received.filter((one) => one.path === path)).toHaveLength(1);
 });
 
 test("a message whose last attempt is lost has its failure callback, too", async () => {

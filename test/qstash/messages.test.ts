@@ -40,7 +40,8 @@ test("messages are cancelled by their ids, of URLs and of queues", async () => {
     (await later("/many")).messageId,
     (await rig.client.queue({ queueName: "many" }).enqueue({ url: rig.url, delay: 3_600 })).messageId,
   ];
-  expect(await rig.client.messages.cancel([...ids, "msg_m0"])).toEqual({ cancelled: 2 });
+  const ofQStash = "msg_26hZCxZCuWyyTWPmSVBrNC1RADwpgWxPcak2rQD51EMjFMuzcW7qYXpPiDyw8Gd";
+  expect(await rig.client.messages.cancel([...ids, "msg_m0", ofQStash])).toEqual({ cancelled: 2 });
   expect(await rig.client.messages.deleteMany(["msg_q0"])).toBe(0);
   expect(await rig.client.messages.cancel([])).toEqual({ cancelled: 0 });
 });

@@ -72,6 +72,16 @@ test("a message with a known deduplication id, or a known content, is added once
   expect(await publish({ a: 1 })).toEqual({ ...content, deduplicated: true });
   expect((await publish({ a: 2 })).messageId).not.toBe(content.messageId);
   expect((await publish({ a: 1 }, { "x-own": "1" })).messageId).not.toBe(content.messageId);
+  const both = ["one", "other"].map((queueName) =>
+    rig.client.queue({ queueName }).enqueue({ ...delayed, contentBasedDeduplication: true }),
+  );
+  expect((await Promise.all(both)).some((reply) => "deduplicated" in reply)).toBe(false);
+  // Bytes, and their base64 as text.
+  const headers = { "upstash-content-based-deduplication": "true", "content-type": "text/plain" };
+  for (const sent of [new Uint8Array([0, 255, 1]), "AP8B"]) {
+    const response = await rig.request("POST", `/v2/publish/${delayed.url}`, { headers, body: sent });
+    expect(await response.json()).not.toHaveProperty("deduplicated");
+  }
 });
 
 test("a batch goes to URLs and queues, and answers for each in its order", async () => {
@@ -174,6 +184,28 @@ test.each(destinations)("the destination %s is refused", async (url, status, mes
   const batch = [{ url: `${rig.url}/never` }, { url }];
   await expect(rig.client.batch(batch)).rejects.toMatchObject({ status });
   expect(rig.received).toEqual([]);
+});
+
+const wrong: readonly (readonly [string, object, string])[] = [
+  ["that is too large", { body: "x".repeat(1_100_000) }, "at most 1048576 are allowed"],
+  ["with too long a delay", { delay: "3651d" }, "it must be at most 3650d"],
+  ["that is due too late", { notBefore: 9_999_999_999_999 }, "invalid Upstash-Not-Before"],
+  ["with too many retries", { retries: 1_000_000 }, "it must be a whole number of at most 999999"],
+];
+
+test.each(wrong)("of a batch with a message %s nothing is published", async (_, message, error) => {
+  const url = `${rig.url}/never`;
+  const batch = [{ url }, { url, queueName: "never", ...message }];
+  await expect(rig.client.batch(batch)).rejects.toThrow(new RegExp(`message 1: .*${error}`));
+  expect(await rig.server.queue("qstash").counts()).toMatchObject({ pending: 0, working: 0 });
+  expect(rig.received).toEqual([]);
+});
+
+test("large messages go to many endpoints", async () => {
+  const endpoints = Array.from({ length: 12 }, (_, i) => ({ url: `${rig.url}/large/${i}` }));
+  await rig.client.urlGroups.addEndpoints({ name: "large", endpoints });
+  const published = await rig.client.publish({ urlGroup: "large", body: "x".repeat(900_000), delay: 3_600 });
+  expect(published).toHaveLength(12);
 });
 
 test("a body over the limit is refused", async () => {

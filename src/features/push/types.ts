@@ -49,6 +49,8 @@ export interface Delivered {
   readonly headers: Headers;
   /** The first 4 KB of the body, or `maxBody` bytes, as text. */
   readonly body: string;
+  /** The same as it came, for bodies that are no text. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** Whether the body was longer, slower than 5 s, or broke off. */
   readonly truncated: boolean;
 }

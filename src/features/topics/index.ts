@@ -15,6 +15,7 @@ export {
   changeSubscriptions,
   fetchTopics,
   knownTopics,
+  matchingIn,
   noteRetention,
   noteTopics,
   retainCommand,

@@ -6,13 +6,13 @@ import type { Values } from "../../kernel/values/values.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
 import { messagesKey, topicsKey } from "./keys.ts";
 import { type Message, readMessage } from "./retained.ts";
-import { fetchTopics, noteTopics, timeOf, type TopicsRef } from "./stored.ts";
+import { fetchTopics, matchingIn, noteTopics, timeOf, type TopicsRef } from "./stored.ts";
 import {
   readPair,
   readReplay,
   type ReplayState,
+  type Subscription,
   subscribersOf,
-  type StoredTopics,
   writeReplay,
 } from "./subscription.ts";
 import { readTopicScript } from "./topic-scripts.ts";
@@ -30,12 +30,7 @@ const ABANDONED_AFTER = 60_000;
 /** What a replay needs. */
 export interface ReplayMeans extends TopicsRef, SendOptions {
   /** Adds messages to a queue that has not got them. */
-  readonly add: (
-    queue: string,
-    topic: string,
-    messages: readonly Message[],
-    topics: StoredTopics,
-  ) => Promise<void>;
+  readonly add: (to: Subscription, messages: readonly Message[]) => Promise<void>;
   /** How the payloads that a topic has retained are opened. */
   readonly valuesOf: (topic: string) => Values;
   /** When to stop, on the clock of `performance.now()`. A replay takes at least one step. */
@@ -97,8 +92,8 @@ export async function beginReplay(
 export async function continueReplay(means: ReplayMeans, pair: string, state: string): Promise<Replayed> {
   const { signal } = means;
   const { queue, topic: pattern } = readPair(pair);
-  const { topics } = await fetchTopics(means, { signal });
-  const own = { ...topics, subscriptions: topics.subscriptions.filter((one) => one.queue === queue) };
+  const known = await fetchTopics(means, { signal });
+  const { topics } = known;
   const names = [...topics.retained.keys()].filter((name) => matchesWords(pattern, name)).toSorted();
   let [messages, text, current]: [number, string, ReplayState] = [0, state, readReplay(state)];
   /** @returns whether it is still this caller's */
@@ -109,13 +104,17 @@ export async function continueReplay(means: ReplayMeans, pair: string, state: st
   };
   for (const topic of names) {
     if (topic < current.topic) continue;
+    const matching = matchingIn(known, topic).filter((one) => one.queue === queue);
     let position = topic === current.topic ? current : { ...current, topic, from: current.since, skip: 0 };
     for (let more = true; more;) {
       const page = await readPage(means, topic, position);
-      const wanted = page.messages.filter(({ options }) =>
-        subscribersOf(own, topic, options.headers).has(queue),
-      );
-      if (wanted.length > 0) await means.add(queue, topic, wanted, topics);
+      let to: Subscription | undefined;
+      const wanted = page.messages.filter(({ options }) => {
+        const taken = subscribersOf(matching, options.headers).get(queue);
+        to ??= taken;
+        return taken !== undefined;
+      });
+      if (to) await means.add(to, wanted);
       messages += wanted.length;
       position = { ...position, from: page.from, skip: page.skip, at: timeOf(means) };
       if (!(await advance(writeReplay(position)))) return { messages, more: true };

@@ -1,10 +1,10 @@
 /** Reads and changes the subscriptions to topics. */
 import { SluiceError } from "../../errors.ts";
 import { commandCall, exchange, run, scriptCall } from "../../kernel/call.ts";
-import { noteRedisTime, redisTime } from "../../kernel/clock.ts";
 import { InstanceMemory } from "../../kernel/instance-memory.ts";
 import { timeCall } from "../../kernel/lease/peek.ts";
 import { registryKey } from "../../kernel/names/keys.ts";
+import { matchesWords } from "../../kernel/names/word-pattern.ts";
 import type { Command, SendOptions, Transport } from "../../kernel/transport.ts";
 import { messagesKey, topicsKey } from "./keys.ts";
 import { putSubscriptionsScript } from "./topic-scripts.ts";
@@ -13,6 +13,7 @@ import {
   type Retention,
   type StoredRetention,
   type StoredTopics,
+  type Subscription,
   writeRetention,
 } from "./subscription.ts";
 
@@ -24,23 +25,31 @@ export interface TopicsRef {
   readonly now?: (() => number) | undefined;
 }
 
-/** Redis's time as far as this instance knows it, epoch ms. */
-export const timeOf = ({ transport, now }: TopicsRef): number => now?.() ?? redisTime(transport);
-
 /** How long an instance uses what it has read, ms. */
 const LIST_AGE = 60_000;
 
 /** Most fields of the hash: publishers read all of it. */
 const MAX_FIELDS = 20_000;
 
-/** What an instance has read, when, by its own clock, and for which topics it has noted what they retain. */
-interface Known {
+/** What an instance has read. */
+export interface Known {
   readonly topics: StoredTopics;
+  /** When, by its own clock, epoch ms. */
   readonly at: number;
+  /** Topics for which it has noted what they retain. */
   readonly noted: Set<string>;
+  /** By topic, the subscriptions that match it. */
+  readonly matching: Map<string, readonly Subscription[]>;
 }
 
 const known = new InstanceMemory<Known>();
+
+/** How far Redis's clock is ahead of the instance's, ms: also for the next transport to the database. */
+const leads = new InstanceMemory<number>();
+
+/** Redis's time, as nearly as this instance knows it, epoch ms. */
+export const timeOf = ({ transport, prefix, now }: TopicsRef): number =>
+  now?.() ?? Date.now() + (leads.get(transport, topicsKey(prefix)) ?? 0);
 
 /** What this instance has read within a minute. */
 export function knownTopics({ transport, prefix }: TopicsRef): Known | undefined {
@@ -58,9 +67,22 @@ export async function fetchTopics(ref: TopicsRef, options: SendOptions = {}): Pr
     [commandCall(["HGETALL", key], (reply) => readTopics(reply as readonly string[])), timeCall],
     options,
   );
-  const found: Known = { topics: topics(), at: Date.now(), noted: new Set() };
-  noteRedisTime(transport, time());
+  const found: Known = { topics: topics(), at: Date.now(), noted: new Set(), matching: new Map() };
+  leads.set(transport, key, time() - found.at);
   known.set(transport, key, found);
+  return found;
+}
+
+/** Most topics of which an instance keeps what matches them. */
+const MAX_MATCHED = 1_000;
+
+/** The subscriptions that match a topic. */
+export function matchingIn({ topics, matching }: Known, topic: string): readonly Subscription[] {
+  const known = matching.get(topic);
+  if (known) return known;
+  if (matching.size >= MAX_MATCHED) matching.clear();
+  const found = topics.subscriptions.filter((one) => matchesWords(one.topic, topic));
+  matching.set(topic, found);
   return found;
 }
 

@@ -1,6 +1,5 @@
 /** Subscriptions, and what else the hash of topics has, as they are stored. */
 import { newerSchema, SluiceError } from "../../errors.ts";
-import { matchesWords } from "../../kernel/names/word-pattern.ts";
 import type { TaskDefaults } from "../../kernel/options/types.ts";
 import { type HeaderFilter, passes } from "./filter.ts";
 
@@ -138,25 +137,27 @@ export function readTopics(flat: readonly string[]): StoredTopics {
     if (field === "~") version = Number(value);
     else if (field.startsWith(">")) replays.set(name, value);
     else if (field.startsWith("/")) {
-      const [, ms, bytes, at, sealed] = value.split(";");
-      retained.set(name, { for: Number(ms), bytes: Number(bytes), at: Number(at), isSealed: sealed === "s" });
+      const [form, ms, bytes, at, sealed] = value.split(";");
+      const retention = { for: Number(ms), bytes: Number(bytes), at: Number(at), isSealed: sealed === "s" };
+      // What a later release has written is for its sweeps.
+      if (form === "1") retained.set(name, retention);
     } else if (!field.startsWith("=")) subscriptions.push(readSubscription(field, value));
   }
   subscriptions.sort((one, other) => (pairOf(one) < pairOf(other) ? -1 : 1));
   return { version, subscriptions, retained, replays };
 }
 
-/** The subscriptions of a topic by which queues get a message with these headers, one for each queue. */
+/**
+ * The subscriptions by which queues get a message with these headers, one for each queue.
+ * @param matching those that match its topic
+ */
 export function subscribersOf(
-  { subscriptions }: Pick<StoredTopics, "subscriptions">,
-  topic: string,
+  matching: readonly Subscription[],
   headers: Readonly<Record<string, string>> | undefined,
 ): ReadonlyMap<string, Subscription> {
   const found = new Map<string, Subscription>();
-  for (const one of subscriptions) {
-    if (!found.has(one.queue) && matchesWords(one.topic, topic) && passes(one.filter, headers)) {
-      found.set(one.queue, one);
-    }
+  for (const one of matching) {
+    if (!found.has(one.queue) && passes(one.filter, headers)) found.set(one.queue, one);
   }
   return found;
 }

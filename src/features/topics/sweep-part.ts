@@ -3,10 +3,9 @@ import { run, scriptCall } from "../../kernel/call.ts";
 import { testNowOf } from "../../kernel/queue-ref.ts";
 import { plainValues } from "../../kernel/values/values.ts";
 import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
-import type { RegistryPage } from "../../sweep/registry.ts";
 import { messagesKey } from "./keys.ts";
 import { continueReplay, isAbandoned, type ReplayMeans } from "./replay.ts";
-import { fetchTopics, forgetTopics, NOTE, type TopicsRef } from "./stored.ts";
+import { fetchTopics, forgetTopics, NOTE, noteTopics, type TopicsRef } from "./stored.ts";
 import { readPair, type Retention } from "./subscription.ts";
 import { trimTopicScript } from "./topic-scripts.ts";
 
@@ -23,17 +22,25 @@ export type AddReplayed = (sweep: CurrentSweep) => ReplayMeans["add"];
 export const topicsPart =
   (addIn: AddReplayed): SweepPart =>
   (sweep) => ({
-    after: (page) => (sweep.only === undefined ? upkeep(sweep, addIn(sweep), page) : Promise.resolve()),
+    async after({ reminders }) {
+      const note = reminders.find(({ queue }) => `~${queue}` === NOTE);
+      if (!note || sweep.only !== undefined) return;
+      await unlessFailed(sweep, "~topics", () => upkeep(sweep, addIn(sweep), note.at));
+    },
   });
 
-async function upkeep(
-  sweep: CurrentSweep,
-  add: ReplayMeans["add"],
-  { reminders }: RegistryPage,
-): Promise<void> {
-  const note = reminders.find(({ queue }) => `~${queue}` === NOTE);
-  if (!note) return;
-  const { options, transport, failedParts } = sweep;
+/** A fault of topics must not end the sweep: it is in the report, as that of a queue with this name. */
+async function unlessFailed(sweep: CurrentSweep, name: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof SluiceError) || sweep.options.signal?.aborted) throw error;
+    sweep.failedParts.set(name, error.code);
+  }
+}
+
+async function upkeep(sweep: CurrentSweep, add: ReplayMeans["add"], notedAt: number): Promise<void> {
+  const { options, transport } = sweep;
   const { prefix, signal, now } = options;
   const ref: TopicsRef = { transport, prefix, now };
   const { topics } = await fetchTopics(ref, { signal });
@@ -48,20 +55,21 @@ async function upkeep(
     // The deployment that has the key continues those.
     if (sealed.has(queue) || !sweep.isWanted(queue) || !isAbandoned(ref, state)) continue;
     const until = (sweep.begunAt + sweep.deadline) / 2;
-    try {
-      const { more } = await continueReplay(
-        { ...ref, signal, add, until, valuesOf: () => plainValues() },
-        pair,
-        state,
-      );
+    await unlessFailed(sweep, queue, async () => {
+      const means: ReplayMeans = { ...ref, signal, add, until, valuesOf: () => plainValues() };
+      const { more } = await continueReplay(means, pair, state);
       if (more) sweep.more = true;
       sweep.toWake.add(queue);
-    } catch (error) {
-      if (!(error instanceof SluiceError) || signal?.aborted) throw error;
-      failedParts.set(queue, error.code);
-    }
+    });
   }
-  if (!isBusy) await transport.send([forgetTopics(ref, note.at)], { signal });
+  if (isBusy) return;
+  await transport.send([forgetTopics(ref, notedAt)], { signal });
+  // A publisher that has added a message meanwhile may write no note again for a minute.
+  for (const [topic, retention] of topics.retained) {
+    if ((await trim(sweep, ref, topic, retention)) === 0) continue;
+    await transport.send([noteTopics(ref)], { signal });
+    return;
+  }
 }
 
 /** Removes the oldest messages of a topic, until they are within its bounds. @returns how many are left */

@@ -105,8 +105,11 @@ export function topicOf<In>(topic: TopicOrName<In>): TopicDefinition<In> {
  * @throws {SluiceError} `invalid_argument`
  */
 export function sinceMs(since: Duration | Date, now: number, path = "since"): number {
-  if (typeof since === "object") return instantMs(since, path, LAST_INSTANT);
-  return Math.max(1, now - milliseconds(since, path));
+  // Below 1 is what is not a message.
+  return Math.max(
+    1,
+    typeof since === "object" ? instantMs(since, path, LAST_INSTANT) : now - milliseconds(since, path),
+  );
 }
 
 /** A declared subscription, checked. */

@@ -3,6 +3,7 @@ import { messageOf, SluiceError, type SluiceErrorCode } from "../../errors.ts";
 import {
   fetchTopics,
   knownTopics,
+  matchingIn,
   type Message,
   noteRetention,
   noteTopics,
@@ -89,7 +90,7 @@ export async function publishMessages(
         break;
       }
     }
-    const calls = copiesOf(known.topics.subscriptions, topic, messages, outcomes);
+    const calls = copiesOf(matchingIn(known, topic), messages, outcomes);
     const first = async (own: Transport): Promise<number> => {
       const retained = rounds > 0 ? undefined : retaining;
       const notes = retained && !known.noted.has(topic) ? [noteTopics(ref)] : [];
@@ -127,14 +128,13 @@ interface Copies {
 
 /** What is to be added to which queue. Queues that have got a copy get none. */
 function copiesOf(
-  subscriptions: readonly Subscription[],
-  topic: string,
+  matching: readonly Subscription[],
   messages: readonly Message[],
   outcomes: readonly ReadonlyMap<string, Outcome>[],
 ): Copies[] {
   const byQueue = new Map<string, { subscription: Subscription; places: number[] }>();
   for (const [place, { options }] of messages.entries()) {
-    for (const [queue, subscription] of subscribersOf({ subscriptions }, topic, options.headers)) {
+    for (const [queue, subscription] of subscribersOf(matching, options.headers)) {
       const outcome = outcomes[place]?.get(queue);
       if (outcome && !("error" in outcome)) continue;
       const copies = byQueue.get(queue) ?? { subscription, places: [] };

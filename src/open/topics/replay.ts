@@ -9,7 +9,6 @@ import {
   pairOf,
   type Replayed,
   type ReplayMeans,
-  subscribersOf,
   timeOf,
   type TopicsRef,
 } from "../../features/topics/index.ts";
@@ -41,14 +40,7 @@ export function addingTo(
   open: Open,
   signal: AbortSignal | undefined,
 ): ReplayMeans["add"] {
-  return async (name, topic, messages, topics) => {
-    const own = topics.subscriptions.filter(({ queue }) => queue === name);
-    const [subscription] = subscribersOf(
-      { subscriptions: own },
-      topic,
-      messages[0]?.options.headers,
-    ).values();
-    if (!subscription) return;
+  return async (subscription, messages) => {
     const queue = queueOf(open, subscription, transport);
     const tasks = messages.map(({ id, payload, options }) => ({ ...options, id, payload }));
     for (const slice of slicesOf(tasks, SLICE)) await queue.enqueueMany(slice, { signal });

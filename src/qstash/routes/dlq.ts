@@ -5,7 +5,7 @@ import { json } from "../../respond.ts";
 import { atOnce } from "../at-once.ts";
 import { type DeadMessage, deadMessage, readDead, shownDead } from "../dead-messages.ts";
 import { badRequest, missing, notFound } from "../failure.ts";
-import { messageId, placeIfAny, type PlacedMessage, placeOf } from "../message.ts";
+import { messageId, placeIfAny, type PlacedMessage, placeOf, placesOf } from "../message.ts";
 import type { Session } from "../session.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 import { done } from "./requests.ts";
@@ -26,9 +26,10 @@ export function dlqRoutes(app: DialectApp, dialect: Dialect): void {
   app.post("/v2/dlq/retry", async (c) => {
     checkNoSettings(c);
     const session = dialect.session(c);
-    const { placed, cursor } = await chosen(session, queryOf(c));
+    const query = queryOf(c);
+    const { placed, cursor } = await chosen(session, query);
     const retried = await retry(session, placed);
-    if (retried.length === 0 && placed.length > 0) throw notFound("dead letters with these ids");
+    if (retried.length === 0 && query.has("dlqIds")) throw notFound("dead letters with these ids");
     return json({ responses: retried.map((one) => ({ messageId: messageId(one) })), cursor }, 201);
   });
 
@@ -80,7 +81,7 @@ async function find(open: Open, text: string): Promise<DeadMessage | undefined> 
 /** The dead letters that a request is about: by their ids, or those of a page. @throws {Failure} 400 */
 async function chosen(session: Session, query: URLSearchParams) {
   const ids = query.getAll("dlqIds");
-  if (ids.length > 0) return { placed: ids.map(placeOf), cursor: undefined };
+  if (ids.length > 0) return { placed: placesOf(ids), cursor: undefined };
   if (query.size === 0)
     throw badRequest("name the dead letters: by dlqIds, by filters, or all of them by count");
   const { dead, cursor } = await readDead(session, query);

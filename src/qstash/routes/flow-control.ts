@@ -2,8 +2,9 @@ import { operatorOf } from "../../open/operator.ts";
 import { json, respond } from "../../respond.ts";
 import type { GroupInfo } from "../../operate/groups.ts";
 import type { RequestContext } from "../../http/services.ts";
-import { readDuration, readWhole } from "../durations.ts";
+import { MOST_COUNT, readWhole } from "../durations.ts";
 import { badRequest } from "../failure.ts";
+import { readPeriod } from "../headers.ts";
 import { pinFlowControl, type Pinned, resetRate, unpinFlowControl } from "../flow-control.ts";
 import { messages, ordered } from "../message.ts";
 import type { Session } from "../session.ts";
@@ -49,13 +50,13 @@ export function flowControlRoutes(app: DialectApp, dialect: Dialect): void {
   change("pin", (session, key, c) => {
     const count = (name: string) => {
       const text = c.req.query(name);
-      return text === undefined ? undefined : readWhole(text, name, 1);
+      return text === undefined ? undefined : readWhole(text, name, 1, MOST_COUNT);
     };
     const parallelism = count("parallelism");
     const rate = count("rate");
     if (parallelism === undefined && rate === undefined)
       throw badRequest("pin needs parallelism, rate or both");
-    const period = readDuration(c.req.query("period") ?? "1s", "period") / 1_000;
+    const period = readPeriod(c.req.query("period") ?? "1s", "period");
     return pinFlowControl(session, key, { parallelism, rate, period });
   });
   change("unpin", (session, key, c) => {

@@ -6,7 +6,7 @@ import { readWhole } from "../durations.ts";
 import { badRequest, notFound } from "../failure.ts";
 import { type LiveMessage, livePages } from "../live-messages.ts";
 import { type Filtered, readFilters } from "../filters.ts";
-import { type Message, placeOf, type PlacedMessage } from "../message.ts";
+import { type Message, placeOf, type PlacedMessage, placesOf } from "../message.ts";
 import type { Session } from "../session.ts";
 import { shownRequest } from "../shown.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
@@ -55,7 +55,7 @@ export function messageRoutes(app: DialectApp, dialect: Dialect): void {
     const session = dialect.session(c);
     const query = new URL(c.req.url).searchParams;
     const ids = query.getAll("messageIds");
-    if (ids.length > 0) return json({ cancelled: await cancel(session, ids.map(placeOf)) });
+    if (ids.length > 0) return json({ cancelled: await cancel(session, placesOf(ids)) });
     const { matches } = readFilters(query, ["count", "cursor"]);
     if (query.size === 0)
       throw badRequest("name the messages: by messageIds, by filters, or all of them by count");

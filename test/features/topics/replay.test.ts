@@ -241,6 +241,43 @@ describe("sweeps", () => {
     expect(await queue("billing").counts()).toMatchObject({ pending: 150 });
   });
 
+  test("leave a note in the list, which is no message", async () => {
+    await publishHourly("a", "b");
+    await sweep();
+    const all = await topics().subscribe("billing", orders, { since: new Date(0) });
+    expect(all.replayed).toEqual({ messages: 2, more: false });
+  });
+
+  test("go on with what a publisher adds while they end", async () => {
+    await publishHourly("a");
+    rig.now += 3 * HOUR;
+    const sweeper = instance(async (names) => {
+      if (names.includes("ZREMRANGEBYSCORE")) await topics().topic(orders).publish(2, { id: "b" });
+    });
+    await sweep(sweeper.transport);
+    await topics().subscribe("billing", orders, { since: "1h" });
+    expect(await take("billing")).toEqual(["b"]);
+    rig.now += 3 * HOUR;
+    await sweep();
+    await sweep();
+    expect([await rig.command("EXISTS", list), await note()]).toEqual([0, null]);
+  });
+
+  test("go on if topics have what only a later release can read, and say so", async () => {
+    await publishHourly("a");
+    await queue("billing").enqueue(1, { delay: "1m" });
+    await rig.command("HSET", "sluice:topics", "mail orders", "2;x");
+    rig.now += 60_000;
+    const { promoted, failed } = await sweep();
+    expect([promoted, failed]).toEqual([1, [{ queue: "~topics", code: "newer_schema" }]]);
+    await rig.command("HDEL", "sluice:topics", "mail orders");
+    // How long the messages are kept is not known either.
+    await rig.command("HSET", "sluice:topics", "/orders", "2;1;1");
+    rig.now += 60_000;
+    await sweep();
+    expect(await retained()).toEqual(["a"]);
+  });
+
   test("of a database without such topics cost nothing more", async () => {
     await topics().subscribe("billing", "orders");
     await topics().topic("orders").publish(1);

@@ -1,5 +1,5 @@
 import { DeliveryError } from "../failure.ts";
-import { type Hop, type Sender, textOf } from "./sender.ts";
+import { type Hop, type Sender, startOf, textOf } from "./sender.ts";
 
 /**
  * Sends by `fetch`, in runtimes that do not show to which address a name leads. The hosts that the policy allows are
@@ -26,8 +26,9 @@ export const fetchSender: Sender = async (hop: Hop) => {
         `there was no response: ${typeof code === "string" ? code : "unknown"}`,
       );
     });
-    const { text, truncated } = await readStart(response, hop);
-    return { status: response.status, headers: response.headers, body: text, truncated };
+    const { bytes, truncated } = await readStart(response, hop);
+    const { status, headers: received } = response;
+    return { status, headers: received, body: textOf(bytes, truncated), bytes, truncated };
   } finally {
     signal.removeEventListener("abort", abort);
     controller.abort();
@@ -38,8 +39,8 @@ export const fetchSender: Sender = async (hop: Hop) => {
 async function readStart(
   { body }: Response,
   { signal, maxBody, bodyTime }: Hop,
-): Promise<{ text: string; truncated: boolean }> {
-  if (!body) return { text: "", truncated: false };
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; truncated: boolean }> {
+  if (!body) return { bytes: new Uint8Array(), truncated: false };
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let cut = () => {};
@@ -65,5 +66,5 @@ async function readStart(
     // Not awaited: a stalled source may never finish it.
     void reader.cancel().catch(() => {});
   }
-  return { text: textOf(chunks, truncated, maxBody), truncated };
+  return { bytes: startOf(chunks, maxBody), truncated };
 }

@@ -4,7 +4,7 @@ import { DeliveryError } from "../failure.ts";
 import { isAddress, isPublic } from "../addresses.ts";
 import { hostOf, mayBePrivate } from "../policy.ts";
 import type { Delivered } from "../types.ts";
-import { type Hop, MOST_HEADERS, type Sender, textOf } from "./sender.ts";
+import { type Hop, MOST_HEADERS, type Sender, startOf, textOf } from "./sender.ts";
 
 /** The modules of Node that send. */
 export interface NodeModules {
@@ -112,8 +112,9 @@ function receive(
   request.on("error", (error) => fail(faultOf(error)));
   request.on("response", (response) => {
     signal.removeEventListener("abort", stop);
-    readStart(response, hop, (body, truncated) => {
-      resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body, truncated });
+    readStart(response, hop, (bytes, truncated) => {
+      const body = textOf(bytes, truncated);
+      resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body, bytes, truncated });
       end();
     });
   });
@@ -123,14 +124,14 @@ function receive(
 function readStart(
   response: IncomingMessage,
   { signal, maxBody, bodyTime }: Hop,
-  done: (body: string, truncated: boolean) => void,
+  done: (bytes: Uint8Array<ArrayBuffer>, truncated: boolean) => void,
 ): void {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const finish = (truncated: boolean) => {
     clearTimeout(timer);
     signal.removeEventListener("abort", cut);
-    done(textOf(chunks, truncated, maxBody), truncated);
+    done(startOf(chunks, maxBody), truncated);
   };
   const cut = () => finish(true);
   const timer = setTimeout(cut, bodyTime);

@@ -24,14 +24,18 @@ export type Sender = (hop: Hop) => Promise<Delivered>;
 /** The most bytes of the headers of a response. */
 export const MOST_HEADERS = 16_384;
 
-/** The first bytes of a body, as text. A character that was cut is left out. */
-export function textOf(chunks: readonly Uint8Array[], truncated: boolean, maxBody: number): string {
-  const decoder = new TextDecoder();
-  let room = maxBody;
-  let text = "";
+/** The first bytes of a body. */
+export function startOf(chunks: readonly Uint8Array[], maxBody: number): Uint8Array<ArrayBuffer> {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  const start = new Uint8Array(Math.min(size, maxBody));
+  let at = 0;
   for (const chunk of chunks) {
-    text += decoder.decode(chunk.subarray(0, room), { stream: true });
-    room = Math.max(0, room - chunk.length);
+    start.set(chunk.subarray(0, start.length - at), at);
+    at = Math.min(at + chunk.length, start.length);
   }
-  return truncated ? text : text + decoder.decode();
+  return start;
 }
+
+/** A body as text. A character that was cut is left out. */
+export const textOf = (bytes: Uint8Array, truncated: boolean): string =>
+  new TextDecoder().decode(bytes, { stream: truncated });
