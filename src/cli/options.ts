@@ -74,6 +74,12 @@ export function pastInstant(text: string): number {
   return instant(text, -1) ?? refused(`must be ${allowed}`);
 }
 
+/** When something begins that is past: a duration ago, which the server counts from its own time, or an instant. */
+export function since(text: string): Duration | Date {
+  if (!/^[\d.]+(ms|s|m|h|d)$/.test(text)) return new Date(pastInstant(text));
+  return duration(text);
+}
+
 /** An instant in the future, epoch ms: a local time (`09:00`, the next one; as {@link pastInstant}), or epoch ms. */
 export function futureInstant(text: string): number {
   return instant(text, 1) ?? refused("must be a local time, such as 09:00 or 2026-11-24T09:00");

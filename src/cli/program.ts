@@ -17,18 +17,22 @@ import { importCommand } from "./commands/import.ts";
 import { lsCommand } from "./commands/ls.ts";
 import { partitionsCommand } from "./commands/partitions.ts";
 import { pauseCommand } from "./commands/pause.ts";
+import { publishCommand } from "./commands/publish.ts";
 import { pullCommand } from "./commands/pull.ts";
 import { purgeCommand } from "./commands/purge.ts";
 import { queuesCommand } from "./commands/queues.ts";
 import { redriveCommand } from "./commands/redrive.ts";
+import { replayCommand } from "./commands/replay.ts";
 import { schedulesCommand } from "./commands/schedules.ts";
 import { settingsCommand } from "./commands/settings.ts";
 import { settleCommand } from "./commands/settle.ts";
 import { showCommand } from "./commands/show.ts";
 import { skipCommand } from "./commands/skip.ts";
 import { statsCommand } from "./commands/stats.ts";
+import { subscribeCommand, unsubscribeCommand } from "./commands/subscribe.ts";
 import { sweepCommand } from "./commands/sweep.ts";
 import { tailCommand } from "./commands/tail.ts";
+import { topicsCommand } from "./commands/topics.ts";
 import { workersCommand } from "./commands/workers.ts";
 import { completionsCommand } from "./completions/completions.ts";
 import { devCommand } from "./serving/dev.ts";
@@ -90,6 +94,7 @@ export function createProgram(running: Running): Command {
     groupsCommand(running),
     flowCommand(running),
     schedulesCommand(running),
+    topicsCommand(running),
     workersCommand(running),
     doctorCommand(running),
   ]);
@@ -104,12 +109,16 @@ export function createProgram(running: Running): Command {
     settingsCommand(running),
     partitionsCommand(running),
     endpointsCommand(running),
+    subscribeCommand(running),
+    replayCommand(running),
+    unsubscribeCommand(running),
     deleteCommand(running),
     sweepCommand(running),
     deployCommand(running),
   ]);
   add("Work by hand or script:", [
     enqueueCommand(running),
+    publishCommand(running),
     pullCommand(running),
     settleCommand(running),
     exportCommand(running),

@@ -117,6 +117,8 @@ export function toolsIn<Env extends object>(
       open<T, unknown>(queue, options).schedules(),
     topic: withoutTopics,
   };
-  for (const part of setup.parts.parts) Object.assign(tools, part.tools?.(open));
+  // Their getters make at the first use what few invocations need.
+  for (const part of setup.parts.parts)
+    Object.defineProperties(tools, Object.getOwnPropertyDescriptors(part.tools?.(open) ?? {}));
   return { tools, open, wake, onDeadLetter, onFailure };
 }

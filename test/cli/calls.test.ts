@@ -39,6 +39,9 @@ const odd = "a%2F..%2Fb%252F%3Fc%3B%23..";
 /** What a group without tasks and settings may be meant to be. */
 const groupsOfEmails: Called[] = [[`GET ${emails}/groups`, { size: "1000" }]];
 
+const subscribing = (topic: string) => `PUT /v1/topics/${topic}/subscriptions/emails`;
+const replaying = "POST /v1/topics/orders/subscriptions/emails/replay";
+
 const budget = 10_000;
 const retryable = ["attempts_exhausted", "lease_expired", "taken_back"];
 
@@ -84,6 +87,43 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["schedules emails --resume s", [`POST ${emails}/schedules/s/resume`, {}], `GET ${emails}/schedules`],
   ["schedules emails --run s", [`POST ${emails}/schedules/s/run`, {}], `GET ${emails}/schedules`],
   ["schedules emails --remove s", `DELETE ${emails}/schedules/s`, `GET ${emails}/schedules`],
+  ["topics", "GET /v1/topics"],
+  ["topics orders.new", "GET /v1/topics/orders.new"],
+  ["subscribe emails orders", [subscribing("orders"), {}]],
+  [
+    "subscribe emails orders.# --header region --in eu,us --since 2h",
+    [subscribing("orders.%23"), { filter: { header: "region", in: ["eu", "us"] }, since: "7200000ms" }],
+  ],
+  [
+    'subscribe emails orders --filter {"header":"test","exists":false} --since 1700000000000',
+    [subscribing("orders"), { filter: { header: "test", exists: false }, since: 1_700_000_000_000 }],
+  ],
+  ["replay orders --to emails --since 2h", [replaying, { since: "7200000ms", budget: 20_000 }]],
+  [
+    "publish orders 1 --id a --delay 2s --group g --priority 3 --lease 1m --max-attempts 2 --unique 1h --header region=eu test==1",
+    [
+      "POST /v1/topics/orders/publish",
+      {
+        payload: 1,
+        id: "a",
+        delay: 2_000,
+        group: "g",
+        priority: 3,
+        lease: 60_000,
+        maxAttempts: 2,
+        unique: 3_600_000,
+        headers: { region: "eu", test: "=1" },
+      },
+    ],
+  ],
+  [
+    "publish orders 1 --at 1900000000000",
+    ["POST /v1/topics/orders/publish", { payload: 1, at: 1_900_000_000_000 }],
+  ],
+  [
+    "publish orders 1 --dry-run --header region=eu",
+    ["POST /v1/topics/orders/preview", { headers: { region: "eu" } }],
+  ],
   ["workers emails", `GET ${emails}/workers`],
   ["workers emails --all", `GET ${emails}/workers`],
   [

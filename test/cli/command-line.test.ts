@@ -13,9 +13,10 @@ const folder = useFolder();
 /** Each command that works with queues, with arguments that it takes. */
 const COMMANDS = `
   queues; ls emails; find a; show emails a; dead emails; stats emails; tail emails; groups emails; flow --add none.json;
-  schedules emails; workers emails; doctor;
+  schedules emails; topics; workers emails; doctor;
   redrive emails; skip emails a; cancel emails a; forget emails a; purge emails --state completed --yes; pause emails; resume emails;
-  settings emails maxWorking=3; partitions emails; endpoints; delete emails --force --yes; sweep; deploy none.mjs; enqueue emails 1;
+  settings emails maxWorking=3; partitions emails; endpoints;
+  subscribe emails orders; replay orders --to emails --since 1h; unsubscribe emails orders; delete emails --force --yes; sweep; deploy none.mjs; enqueue emails 1; publish orders 1;
   pull emails --max 2 --lease 1m; settle emails 1.1.1.unknown0.a --complete; export emails; import emails`
   .split(";")
   .map((line) => line.trim().split(" ") as [name: string, ...args: string[]]);

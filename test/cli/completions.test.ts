@@ -30,11 +30,11 @@ test("bash completes commands, options, choices and arguments", async () => {
   );
   expect(commands).toEqual(expect.arrayContaining(["doctor", "help"]));
   expect(others).toEqual([
-    ["redrive", "resume"],
+    ["redrive", "resume", "replay"],
     ["--rate", "--rejected", "--reason"],
     ["pending"],
     ["bash", "zsh", "fish", "--help"],
-    ["purge", "pull"],
+    ["purge", "publish", "pull"],
     // bash then completes names of files.
     [],
     [],

@@ -7,6 +7,7 @@ import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/kernel/transport.ts";
 import { endpoints } from "../../src/http/endpoints/index.ts";
 import { flows } from "../../src/http/flows/index.ts";
+import { topics } from "../../src/http/topics/index.ts";
 import { operations } from "../../src/http/operations/index.ts";
 import { order } from "../../src/open/order/index.ts";
 import { debounce } from "../../src/features/debounce/index.ts";
@@ -85,7 +86,7 @@ async function deploy(): Promise<Deployment> {
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
     SLUICE_TOKENS: JSON.stringify(tokens),
   };
-  const worker = sluice({ deepSweep, operations, order, debounce, flows, endpoints });
+  const worker = sluice({ deepSweep, operations, order, debounce, flows, topics, endpoints });
   const work = new PendingWork();
   const answer = (request: Request) => worker.fetch(request, env, { waitUntil: work.add });
   const { port } = await listen(answer, { port: 0, hostname: "127.0.0.1" });

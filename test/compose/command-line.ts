@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Enqueued, type FoundTask, type QueueCounts, type TaskInfo } from "../../src/index.ts";
 import type { AddedFlow, FlowReport } from "../../src/features/flows/index.ts";
+import type { Preview, Published } from "../../src/http/topics/index.ts";
 import { runHere } from "../cli/run-here.ts";
 import { QUEUE } from "../support/rig.ts";
 import {
@@ -13,6 +14,8 @@ import {
   noBulk,
   type Pulled,
   type StartFront,
+  subscribeDeclared,
+  type TopicsFront,
   eventsIn,
   storedIn,
 } from "./front.ts";
@@ -60,7 +63,33 @@ export const commandLine: StartFront = async (rig, given) => {
     const [added] = await sluice<AddedFlow>(["flow", "--add", "-"], JSON.stringify(flow));
     return added as AddedFlow;
   };
+  const topics: TopicsFront = {
+    async publish(topic, payload, { id, headers }) {
+      const named = Object.entries(headers ?? {}).flatMap(([name, value]) => [
+        "--header",
+        `${name}=${value}`,
+      ]);
+      const [published] = await sluice<Published>([
+        "publish",
+        topic,
+        JSON.stringify(payload),
+        "--id",
+        String(id),
+        ...named,
+      ]);
+      return published as Published;
+    },
+    async preview(topic, headers) {
+      const named = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}=${value}`]);
+      const [preview] = await sluice<Preview>(["publish", topic, "0", "--dry-run", ...named]);
+      return preview as Preview;
+    },
+    subscribe: (queue, topic, own) =>
+      sluice(["subscribe", queue, topic, "--new", ...(own ? ["--filter", JSON.stringify(own.filter)] : [])]),
+  };
+  await subscribeDeclared(given, topics);
   return {
+    topics,
     async add(tasks) {
       const created: Enqueued[] = [];
       for (const task of tasks) {

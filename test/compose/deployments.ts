@@ -18,6 +18,7 @@ import {
   type Task,
   type TaskInfo,
 } from "../../src/index.ts";
+import { topics } from "../../src/http/topics/index.ts";
 import { schedules } from "../../src/open/schedules/index.ts";
 import { order } from "../../src/open/order/index.ts";
 import { startGateway } from "../../src/local/index.ts";
@@ -33,6 +34,7 @@ import {
   type NamedItems,
   routeOf,
   type StartFront,
+  type TopicsFront,
   eventsIn,
   storedIn,
   until,
@@ -65,7 +67,7 @@ export function deploymentOf(given: Given): ServiceOptions {
     tracing,
     logger,
     ...(given.dashboard && { dashboard }),
-    ...(beside && { flows }),
+    ...(beside && { flows, topics }),
     ...(all.some(({ settings }) => settings.order) && { order }),
     ...(all.some((one) => Object.keys(one.schedules).length > 0) && { schedules }),
     consumers: all.map((one) =>
@@ -73,7 +75,7 @@ export function deploymentOf(given: Given): ServiceOptions {
         concurrency,
       }),
     ),
-    async fetch(request, { queue }) {
+    async fetch(request, { queue, topic }) {
       const { pathname } = new URL(request.url);
       const queueOf = (name: string) => queue(declared.get(name)!);
       const emails = queueOf(QUEUE);
@@ -88,6 +90,10 @@ export function deploymentOf(given: Given): ServiceOptions {
       if (pathname === "/own/batch") {
         const [tasks, callbacks] = await json<Parameters<FlowsFront["batch"]>>();
         return added(batch(...batchOf(tasks, callbacks, queueOf)));
+      }
+      if (pathname === "/own/publish") {
+        const [name, payload, own] = await json<Parameters<TopicsFront["publish"]>>();
+        return Response.json(await topic(name).publish(payload, own));
       }
       return undefined;
     },
@@ -104,7 +110,10 @@ const added = (call: Promise<AddedFlow>): Promise<Response> =>
 /** Uses the queue by requests to such a deployment. */
 export function ownPages(
   fetch: (request: Request) => Promise<Response>,
-): Pick<Front, "add" | "get" | "counts" | "findings" | "find" | "bulk" | "blocked" | "pause" | "flows"> {
+): Pick<
+  Front,
+  "add" | "get" | "counts" | "findings" | "find" | "bulk" | "blocked" | "pause" | "flows" | "topics"
+> {
   const post = async <T>(page: string, body: string): Promise<T> => {
     const response = await fetch(new Request(`${ORIGIN}/own/${page}`, { method: "POST", body }));
     if (response.status !== 200) throw new Error(`${page}: ${response.status} ${await response.text()}`);
@@ -140,6 +149,7 @@ export function ownPages(
       add: (items, own) => post("flow", JSON.stringify({ items, own })),
       batch: (...given) => post("batch", JSON.stringify(given)),
     },
+    topics: { ...operated.topics, publish: (...own) => post("publish", JSON.stringify(own)) },
     add: (tasks) => post<Enqueued[]>("add", JSON.stringify(tasks)),
     get: (id) => post<TaskInfo | null>("get", id),
     counts: (queue = QUEUE) => post<QueueCounts>("counts", queue),

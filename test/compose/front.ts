@@ -32,6 +32,9 @@ import type {
 } from "../../src/features/flows/index.ts";
 import type { Tracing } from "../../src/features/tracing/types.ts";
 import type { FlowCalls } from "../../src/open/flows/flow-calls.ts";
+import type { TopicFilter } from "../../src/features/topics/index.ts";
+import type { Published } from "../../src/open/topics/publish.ts";
+import type { Preview, PublishOptions } from "../../src/open/topics/topic.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";
 
 /** The queue beside `emails`. */
@@ -96,6 +99,7 @@ export interface Front {
   /** Pauses the queue for a time, or one of its groups. */
   pause(time: Duration, group?: string): Promise<unknown>;
   readonly flows: FlowsFront;
+  readonly topics: TopicsFront;
   /** What is wrong with the queues and their database. */
   findings(): Promise<readonly Found[]>;
   /** Which tasks have a text, and where. */
@@ -116,6 +120,23 @@ export interface FlowsFront {
   get(id: string): Promise<FlowReport | null>;
   cancel(id: string): Promise<unknown>;
   redrive(id: string): Promise<unknown>;
+}
+
+/** How a front reaches topics. */
+export interface TopicsFront {
+  publish(
+    topic: string,
+    payload: unknown,
+    options: PublishOptions,
+  ): Promise<Pick<Published, "id" | "copies">>;
+  preview(topic: string, headers: Readonly<Record<string, string>>): Promise<Preview>;
+  subscribe(queue: string, topic: string, options?: { readonly filter: TopicFilter }): Promise<unknown>;
+}
+
+/** Subscribes the queues of a program that no deployment declares. */
+export async function subscribeDeclared(given: Given, { subscribe }: TopicsFront): Promise<void> {
+  for (const { name, subscribes } of declaredOf(given).values())
+    if (typeof subscribes === "string") await subscribe(name, subscribes);
 }
 
 /** Items with queues in place of their names. */

@@ -3,6 +3,8 @@ import { order } from "../../src/open/order/index.ts";
 import { debounce } from "../../src/features/debounce/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import { flows } from "../../src/http/flows/index.ts";
+import { topics } from "../../src/http/topics/index.ts";
+import { createTopicClient } from "../../src/client/topics/index.ts";
 import { flowRoutes } from "../../src/http/routes/flows.ts";
 import { createClient } from "../../src/client/index.ts";
 import { createFlowClient } from "../../src/client/flows/index.ts";
@@ -27,9 +29,10 @@ import {
   type StartFront,
   eventsIn,
   storedIn,
+  subscribeDeclared,
   withQueues,
 } from "./front.ts";
-import { library } from "./library.ts";
+import { library, topicsOf } from "./library.ts";
 import { inFlowOverHttp, overHttp, type Send } from "./over-http.ts";
 import type { FrontName } from "./table.ts";
 
@@ -44,6 +47,7 @@ async function server(rig: Rig, given: Given, wake: Waker["wake"]) {
     order,
     debounce,
     flows: part,
+    parts: [topics],
     transport: rig.transport,
     tokens,
     prefix,
@@ -67,6 +71,7 @@ async function server(rig: Rig, given: Given, wake: Waker["wake"]) {
     if (status >= 400) throw new Error(`${status} ${JSON.stringify(body)}`);
     return body;
   };
+  await subscribeDeclared(given, overHttp(send).topics);
   return { app, ask, send, names: all.map(({ name }) => name) };
 }
 
@@ -121,6 +126,7 @@ const client: StartFront = async (rig, given) => {
   const queueOf = (name: string) => declared.get(name) as DefinedQueue;
   const made = createClient(connection);
   const ofFlows = createFlowClient(connection);
+  const ofTopics = createTopicClient({ url: connection.url, token: connection.token, fetch });
   for (const [name, one] of declared) {
     const handle = (task: Task) =>
       handler({
@@ -148,6 +154,7 @@ const client: StartFront = async (rig, given) => {
       cancel: (id) => ofFlows.cancel(id),
       redrive: (id) => ofFlows.redrive(id),
     },
+    topics: topicsOf(ofTopics),
     findings: async () => (await ask("GET", "/v1/health/queues")).body.findings,
     find: async (text) => (await ask("GET", `/v1/search?text=${text}`)).body.tasks,
     bulk: noBulk,

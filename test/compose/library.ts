@@ -1,5 +1,6 @@
 import { linked } from "../../src/features/linked/index.ts";
 import { batch, flow, Flows, flows, withFlows } from "../../src/http/flows/index.ts";
+import { type Topic, Topics } from "../../src/http/topics/index.ts";
 import { applyQueues, drain, findTasks, Operator, Queue, queueHealth, sweep } from "../../src/index.ts";
 import { QUEUE } from "../support/rig.ts";
 import {
@@ -9,11 +10,24 @@ import {
   eventsIn,
   oneAtATime,
   type StartFront,
+  subscribeDeclared,
+  type TopicsFront,
   storedIn,
   withItsFlow,
   withNoFlow,
   withQueues,
 } from "./front.ts";
+
+/** What a program does with topics. */
+export const topicsOf = (
+  topics: Pick<Topics, "subscribe"> & { topic(name: string): Published },
+): TopicsFront => ({
+  publish: (topic, payload, own) => topics.topic(topic).publish(payload, own),
+  preview: (topic, headers) => topics.topic(topic).preview({ headers }),
+  subscribe: (queue, topic, own) => topics.subscribe(queue, topic, own),
+});
+
+type Published = Pick<Topic, "publish" | "preview">;
 
 /** A program that makes its own queues, and drains and sweeps them. */
 export const library: StartFront = async (rig, given) => {
@@ -38,6 +52,8 @@ export const library: StartFront = async (rig, given) => {
   const options = { transport, prefix, wake };
   const operator = new Operator(QUEUE, options);
   const operated = new Flows(options);
+  const topics = topicsOf(new Topics({ ...options, definitionOf: (name) => declaredOf(given).get(name) }));
+  await subscribeDeclared(given, topics);
   return {
     add: (tasks) => addTo(queueOf(QUEUE), tasks),
     async run() {
@@ -61,6 +77,7 @@ export const library: StartFront = async (rig, given) => {
       cancel: (id) => operated.cancel(id),
       redrive: (id) => operated.redrive(id),
     },
+    topics,
     findings: async () => (await queueHealth(transport, { prefix })).findings,
     find: async (text) => (await findTasks(transport, { text, prefix })).tasks,
     async bulk(action, ids) {

@@ -5,12 +5,12 @@ import type { Front, InFlow, Pulled } from "./front.ts";
 import { QUEUE } from "../support/rig.ts";
 
 /** Sends one request. @throws if it is refused; null for a GET that finds nothing */
-export type Send = <T>(method: "GET" | "POST" | "PATCH", path: string, json?: object) => Promise<T>;
+export type Send = <T>(method: "GET" | "POST" | "PATCH" | "PUT", path: string, json?: object) => Promise<T>;
 
 const pathOf = (id: string) => `/v1/flows/${encodeURIComponent(id)}`;
 
 /** Operates queues and flows. */
-export const overHttp = (send: Send): Pick<Front, "blocked" | "pause" | "flows"> => ({
+export const overHttp = (send: Send): Pick<Front, "blocked" | "pause" | "flows" | "topics"> => ({
   async blocked(queue) {
     const path = `/v1/queues/${queue}/tasks?state=blocked`;
     return (await send<{ tasks: { id: string }[] }>("GET", path)).tasks.map(({ id }) => id);
@@ -25,6 +25,12 @@ export const overHttp = (send: Send): Pick<Front, "blocked" | "pause" | "flows">
     get: (id) => send<FlowReport | null>("GET", pathOf(id)),
     cancel: (id) => send("POST", `${pathOf(id)}/cancel`, {}),
     redrive: (id) => send("POST", `${pathOf(id)}/redrive`, {}),
+  },
+  topics: {
+    publish: (topic, payload, own) => send("POST", `/v1/topics/${topic}/publish`, { payload, ...own }),
+    preview: (topic, headers) => send("POST", `/v1/topics/${topic}/preview`, { headers }),
+    subscribe: (queue, topic, own = { filter: [] }) =>
+      send("PUT", `/v1/topics/${encodeURIComponent(topic)}/subscriptions/${queue}`, own),
   },
 });
 

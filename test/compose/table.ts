@@ -15,6 +15,7 @@ const featureNames = [
   "flows",
   "fallen",
   "batches",
+  "topics",
   "sealedFlows",
   "wake",
   "tracing",

@@ -1,5 +1,6 @@
 import { operations } from "../../src/http/operations/index.ts";
 import { order } from "../../src/open/order/index.ts";
+import { topics } from "../../src/http/topics/index.ts";
 import { debounce } from "../../src/features/debounce/index.ts";
 import { afterAll, beforeAll } from "vitest";
 import { listen } from "../../src/deploy/process/node-listener.ts";
@@ -64,6 +65,7 @@ export function useDeployed(): Deployed {
       deepSweep,
       order,
       debounce,
+      parts: [topics],
       ...deployed,
     }).fetch(request);
   own.deploy = (options) => (deployed = options);

@@ -3,22 +3,15 @@ import type { KeyedEnqueued, KeyedEnqueueOptions } from "../../features/debounce
 import { UsageError } from "../exit.ts";
 import { openInput } from "../jsonl/lines.ts";
 import { upload } from "../jsonl/upload.ts";
-import { duration, futureInstant, json, whole } from "../options.ts";
+import { json } from "../options.ts";
 import { noteNewQueue, unknownQueue } from "../unknown-queue.ts";
 import { noteWake } from "../wake-note.ts";
+import { type TaskOptions, withTaskOptions } from "../task-options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
-interface EnqueueOptions {
+interface EnqueueOptions extends TaskOptions {
   readonly file?: string;
   readonly resume?: string;
-  readonly id?: string;
-  readonly delay?: number;
-  readonly at?: number;
-  readonly group?: string;
-  readonly priority?: number;
-  readonly lease?: number;
-  readonly maxAttempts?: number;
-  readonly unique?: number;
   readonly debounce?: unknown;
   readonly throttle?: unknown;
   readonly singleton?: unknown;
@@ -45,27 +38,8 @@ export function enqueueCommand(running: Running): Command {
     .option(
       "--resume <file>",
       "keep in this file how far the lines are enqueued; the next run continues there, within a day",
-    )
-    .option("--id <id>", "the id of the task")
-    .addOption(new Option("--delay <duration>", "wait before the task is pending").argParser(duration))
-    .addOption(
-      new Option("--at <time>", "when the task is pending: 09:00 (the next), or 2026-11-24T09:00").argParser(
-        futureInstant,
-      ),
-    )
-    .option("--group <group>", "the group, such as a tenant")
-    .addOption(new Option("--priority <number>", "0 to 9, 9 first").argParser(whole(0, 9)))
-    .addOption(new Option("--lease <duration>", "how long one attempt may take").argParser(duration))
-    .addOption(
-      new Option("--max-attempts <number>", "attempts until it is a dead letter; 0 for no limit").argParser(
-        whole(0),
-      ),
-    )
-    .addOption(
-      new Option("--unique <duration>", "with --id: how long another enqueue of the id is refused").argParser(
-        duration,
-      ),
-    )
+    );
+  withTaskOptions(command)
     .addOption(
       new Option(
         "--debounce <json>",

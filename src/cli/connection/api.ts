@@ -5,6 +5,7 @@ import {
   type ServerRequest,
 } from "../../client/connection.ts";
 import { ClientQueue } from "../../client/queue.ts";
+import { createTopicClient, type TopicClient } from "../../client/topics/index.ts";
 import { given } from "../../pick.ts";
 import type { PublishedEvent } from "../../kernel/tasks/events.ts";
 
@@ -156,7 +157,12 @@ export class Api {
     return new ClientQueue(this.#connection, name, { encryption: null });
   }
 
-  /** Runs calls of {@link queue} with the same errors as the calls of this class. */
+  get topics(): TopicClient {
+    const { url, token, fetch, retry } = this.#options;
+    return createTopicClient({ url, token, fetch, retry });
+  }
+
+  /** Runs calls of {@link queue} and {@link topics} with the same errors as the calls of this class. */
   run<T>(call: (options: { readonly signal: AbortSignal }) => Promise<T>): Promise<T> {
     return this.#explained(() => call(this.#signal));
   }

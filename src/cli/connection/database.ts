@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { endpoints } from "../../http/endpoints/index.ts";
+import { topics } from "../../http/topics/index.ts";
 import { onDemand } from "../../deploy/on-demand.ts";
 import { type Config, wakesThroughRedis } from "../../config.ts";
 import type { Variables } from "../../environment.ts";
@@ -50,7 +51,7 @@ export async function openDatabase(config: Config, env: Variables, signal: Abort
     order: onDemand.order(true),
     debounce: onDemand.debounce(true),
     flows: onDemand.flows(true),
-    parts: [endpoints],
+    parts: [endpoints, topics],
     limits: { body: 100_000_000 },
     onError: ({ error }) => (last = error),
   });

@@ -84,7 +84,14 @@ export function endpointsPart(
       if (endpoints) return endpoints;
       throw invalidArgument("tools", "must be those of a deployment with endpoints: sluice({ endpoints })");
     },
-    tools: (open) => ({ endpoints: part.open(open) }),
+    tools(open) {
+      let made: Endpoints | undefined;
+      return {
+        get endpoints() {
+          return (made ??= part.open(open));
+        },
+      };
+    },
     find: ({ task, tools }) => part.in(tools).find({ task }),
     report: (outcome, { task, tools }) => part.in(tools).report(outcome, { task }),
   };
