@@ -266,11 +266,11 @@ export class Endpoints {
     onlyOptions(options, LIST_OPTIONS);
     const { cursor: after, size = 100, ...rest } = options;
     wholeNumber(size, "size", 1, MAX_BATCH);
-    if (after !== undefined) endpointId(after, "cursor");
+    const last = after === undefined ? "" : lastOf(after);
     const { endpoints } = await readRegistry(this.#where, { ...rest, fresh: true });
-    const left = [...endpoints.values()].filter(({ id }) => after === undefined || id > after);
+    const left = [...endpoints.values()].filter(({ id }) => id > last);
     const page = left.slice(0, size).map((one) => this.#info(one));
-    return { endpoints: page, cursor: left.length > size ? (page.at(-1)?.id ?? null) : null };
+    return { endpoints: page, cursor: left.length > size ? `~${page.at(-1)?.id}` : null };
   }
 
   /**
@@ -345,6 +345,12 @@ export class Endpoints {
   #now = (): number => timeOf(this.#where);
 
   #values = (): Values => valuesOf(opened(this.#open.definition, this.#open.options));
+}
+
+/** The last endpoint of the page before, by the cursor of that page. */
+function lastOf(cursor: unknown): string {
+  if (typeof cursor === "string" && cursor.startsWith("~")) return endpointId(cursor.slice(1), "cursor");
+  throw invalidArgument("cursor", "must be the cursor of an earlier page");
 }
 
 /** To check changes without a request. */

@@ -6,10 +6,12 @@ import {
   matchingIn,
   type Message,
   noteRetention,
-  type Retention,
+  noteTopics,
+  type StoredRetention,
   retainCommand,
   subscribersOf,
   type Subscription,
+  timeOf,
   type TopicsRef,
   versionCall,
 } from "../../features/topics/index.ts";
@@ -18,6 +20,7 @@ import { replyOf } from "../../kernel/scripts/replies.ts";
 import type { SendOptions, Transport } from "../../kernel/transport.ts";
 import type { Queue } from "../queue.ts";
 import type { Open } from "../opening.ts";
+import type { Retaining } from "./retaining.ts";
 
 /** What became of a message. */
 export interface Published {
@@ -54,32 +57,6 @@ export interface TopicMeans {
   readonly open: Open;
 }
 
-/** Messages to retain, as they are stored. */
-export interface Retaining {
-  readonly retention: Retention;
-  /**
-   * @param place of the message in the batch
-   * @param at when it is published, epoch ms
-   */
-  readonly message: (place: number, at: number) => string;
-  readonly at: () => number;
-}
-
-/** A batch of messages. */
-export interface Batch {
-  readonly messages: readonly Message[];
-  /** The characters of their payloads. */
-  readonly sizes: readonly number[];
-  /** @default the topic retains none */
-  readonly retaining: Retaining | undefined;
-}
-
-/** Most characters of one request's payloads: also as UTF-8, and encrypted, a request takes them. */
-const MAX_CHARACTERS = 2_000_000;
-
-/** About how many characters a message has at least, with its options. */
-const OVERHEAD = 500;
-
 /** How often one call reads the subscriptions, if others change them all the time. */
 const MAX_ROUNDS = 5;
 
@@ -90,57 +67,25 @@ type Outcome = { readonly created: boolean } | { readonly error: SluiceError };
 interface Done {
   readonly published: readonly Published[];
   readonly failure?: { readonly code: SluiceErrorCode; readonly reason: string } | undefined;
-  /** Whether the call failed as a whole. */
-  readonly isOver?: boolean | undefined;
-}
-
-/**
- * Publishes messages in one request, or in several if they are large. One that fails for some queues does not stop the
- * others.
- * @throws {PublishError} if a queue has no copy
- */
-export async function publishMessages(
-  means: TopicMeans,
-  topic: string,
-  { messages, sizes, retaining }: Batch,
-  options: SendOptions,
-): Promise<readonly Published[]> {
-  const published: Published[] = [];
-  let failure: Done["failure"];
-  for (let first = 0, end = 0, isOver = false; first < messages.length && !isOver; first = end) {
-    let characters = 0;
-    do {
-      characters += (sizes[end] ?? 0) + OVERHEAD;
-      end += 1;
-    } while (end < messages.length && characters + (sizes[end] ?? 0) + OVERHEAD <= MAX_CHARACTERS);
-    const message = (place: number, at: number) => retaining?.message(first + place, at) ?? "";
-    const retained = retaining && { ...retaining, message };
-    const done = await publishTogether(means, topic, messages.slice(first, end), retained, options);
-    published.push(...done.published);
-    failure ??= done.failure;
-    isOver = done.isOver ?? false;
-  }
-  if (!failure) return published;
-  for (const { id } of messages.slice(published.length)) {
-    published.push({ id, copies: [], failed: [], reread: false });
-  }
-  throw new PublishError(topic, failure.code, failure.reason, published);
+  /** Whether the request failed as a whole. */
+  readonly isOver: boolean;
 }
 
 /**
  * Publishes messages in one request: reads which version the subscriptions have, and adds the copies. If it has worked by
  * an old list, it reads the list again, and adds what is missing.
  */
-async function publishTogether(
+export async function publishTogether(
   means: TopicMeans,
   topic: string,
   messages: readonly Message[],
-  retaining: Retaining | undefined,
+  retain: (stored: StoredRetention | undefined) => Promise<Retaining | undefined>,
   options: SendOptions,
 ): Promise<Done> {
   const { ref } = means;
   const outcomes = messages.map(() => new Map<string, Outcome>());
   let known = knownTopics(ref) ?? (await fetchTopics(ref, options));
+  const retaining = await retain(known.topics.retained.get(topic));
   let failure: SluiceError | undefined;
   let rounds = 0;
   for (let version = Number.NaN; version !== known.topics.version; rounds++) {
@@ -155,18 +100,10 @@ async function publishTogether(
     const calls = copiesOf(matchingIn(known, topic), messages, outcomes);
     const first = async (own: Transport): Promise<number> => {
       const retained = rounds > 0 ? undefined : retaining;
-      const notes = retained && !known.noted.has(topic) ? noteRetention(ref, topic, retained.retention) : [];
-      const at = retained?.at() ?? 0;
-      const kept = retained
-        ? [
-            retainCommand(
-              ref,
-              topic,
-              at,
-              messages.map((_, i) => retained.message(i, at)),
-            ),
-          ]
-        : [];
+      const notes = retained && !known.noted.has(topic) ? [noteTopics(ref)] : [];
+      if (notes.length > 0 && retained?.declared) notes.push(noteRetention(ref, topic, retained.declared));
+      const at = timeOf(ref);
+      const kept = retained ? [retainCommand(ref, topic, at, retained.messages(at))] : [];
       const { command, read } = versionCall(ref);
       const found = await own.send([...notes, ...kept, command], options);
       for (const outcome of found) replyOf(outcome);
@@ -187,7 +124,7 @@ async function publishTogether(
   const failed = published.flatMap((one) => one.failed).at(0);
   if (failure) return { published, failure: { code: failure.code, reason: failure.message }, isOver: true };
   const reason = failed && { code: failed.code, reason: `${failed.queue}: ${failed.message}` };
-  return { published, failure: reason };
+  return { published, failure: reason, isOver: false };
 }
 
 /** The messages of which a queue gets copies, by their places. */
