@@ -23,7 +23,7 @@ return{'newer_schema'}
 end
 local l=LP(k)
 local m=l.changed==b[2*i]
-d[i+1]=(m or not l.changed)and 1 or 0
+d[i+1]=m and 1 or 0
 if m and l.applied~=l.changed then
 l.applied=l.changed
 AL(e,c[i],LQ(l))
@@ -32,6 +32,6 @@ end
 ${$AT}${$AV}return#e>0 and AV(a,e)or d
 `;
   },
-  sha1: "f84389838463def63611c97cf1099fbc37bc34b3",
-  keyLockingSha1: "82b143dc9998194544b99468882a5d56a3d6f05c",
+  sha1: "6f75f71ec38912c52fe90210256cf33257859d64",
+  keyLockingSha1: "b7bf50d92b95a9cd7d8506d65b792c8174352bec",
 };

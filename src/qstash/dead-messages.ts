@@ -4,7 +4,7 @@ import type { ListedTask, ListTasksOptions } from "../operate/list-tasks.ts";
 import { readWhole } from "./durations.ts";
 import { badRequest } from "./failure.ts";
 import { failedDeliveryOf } from "./outcomes.ts";
-import { readFilters } from "./filters.ts";
+import { readFilters, valuesIn } from "./filters.ts";
 import { readHeaders } from "./headers.ts";
 import {
   type Message,
@@ -53,7 +53,7 @@ export async function readDead(session: Session, query: URLSearchParams): Promis
   for (const name of ["host", "path"])
     if (query.has(name)) throw badRequest(`the filter ${name} is not for dead letters: use url`);
   const { matches } = readFilters(query, own);
-  const statuses = query.getAll("responseStatus").map((text) => readWhole(text, "responseStatus"));
+  const statuses = valuesIn(query, "responseStatus").map((text) => readWhole(text, "responseStatus"));
   const count = readWhole(query.get("count") ?? "100", "count", 1);
   const order = query.get("order") ?? "latestFirst";
   if (order !== "latestFirst" && order !== "earliestFirst")

@@ -22,9 +22,17 @@ const FILTERS: Readonly<Record<string, Values>> = {
   scheduleId: ({ message }) => [message.scheduleId],
   queueName: ({ message }) => [message.queueName],
   callerIp: ({ message }) => [message.callerIp],
+  callerIP: ({ message }) => [message.callerIp],
   label: ({ message }) => message.labels ?? [],
   flowControlKey: ({ message }) => [message.flowControl?.key],
 };
+
+/**
+ * The values of a name in a query, which comes several times, or has its values separated by commas. Those of URLs and
+ * paths may contain commas.
+ */
+export const valuesIn = (query: URLSearchParams, name: string): string[] =>
+  query.getAll(name).flatMap((text) => (/^(?:url|path)$/.test(name) ? text : text.split(",")));
 
 /** What the query of a list or of a bulk action selects. */
 export interface Selection {
@@ -40,7 +48,7 @@ export interface Selection {
 export function readFilters(query: URLSearchParams, more: readonly string[]): Selection {
   const conditions: ((of: Filtered) => boolean)[] = [];
   for (const name of new Set(query.keys())) {
-    const given = query.getAll(name);
+    const given = valuesIn(query, name);
     if (name === "fromDate" || name === "toDate") {
       const at = readWhole(given[0] ?? "", name);
       conditions.push(({ createdAt }) => (name === "fromDate" ? createdAt >= at : createdAt <= at));

@@ -1,7 +1,8 @@
 import { InstanceMemory } from "../kernel/instance-memory.ts";
 import { operatorOf } from "../open/operator.ts";
+import { atOnce } from "./at-once.ts";
 import { type FlowControl, messages } from "./message.ts";
-import type { Session } from "./session.ts";
+import { type Session, sessionOf } from "./session.ts";
 
 /** What is pinned of a flow control, as `Records` of the kind `flow-control` keep it by its key. */
 export interface Pinned {
@@ -21,23 +22,35 @@ function memoryOf(session: Session, key: string) {
 
 const forget = (session: Session, key: string) => set.delete(...memoryOf(session, key));
 
-/** Sets the limits of a flow control key to those of a message, except if they are pinned. */
-export async function applyFlowControl(
+const limitsOf = ({ parallelism, rate, period = 1 }: FlowControl) => `${parallelism} ${rate} ${period}`;
+
+/**
+ * Sets the limits of flow control keys to those of messages, except if they are pinned: two requests for all keys.
+ * @param given of a key that comes twice the last ones count
+ */
+export async function applyFlowControls(session: Session, given: readonly FlowControl[]): Promise<void> {
+  const byKey = new Map(given.map((one) => [one.key, one]));
+  const changed = [...byKey.values()].filter((one) => {
+    const known = set.get(...memoryOf(session, one.key));
+    return known?.limits !== limitsOf(one) || performance.now() >= known.until;
+  });
+  if (changed.length === 0) return;
+  await atOnce(session, changed, (open, one) => applyFlowControl(sessionOf(session.settings, open), one));
+  for (const one of changed) {
+    const until = performance.now() + KNOWN_FOR;
+    set.set(...memoryOf(session, one.key), { limits: limitsOf(one), until });
+  }
+}
+
+async function applyFlowControl(
   session: Session,
-  flowControl: FlowControl | undefined,
+  { key, parallelism, rate, period = 1 }: FlowControl,
 ): Promise<void> {
-  if (!flowControl) return;
-  const { key, parallelism, rate, period = 1 } = flowControl;
-  const limits = `${parallelism} ${rate} ${period}`;
-  const [transport, name] = memoryOf(session, key);
-  const known = set.get(transport, name);
-  if (known?.limits === limits && performance.now() < known.until) return;
   const pinned = await session.records<Pinned>("flow-control").get(key);
   await operatorOf(session.open(messages)).configureGroup(key, {
     ...(!pinned?.parallelism && { maxWorking: parallelism ?? null }),
     ...(!pinned?.rate && { rate: rate === undefined ? null : { most: rate, per: period * 1_000 } }),
   });
-  set.set(transport, name, { limits, until: performance.now() + KNOWN_FOR });
 }
 
 /** Sets limits of a key that messages do not change until they are unpinned. */

@@ -57,7 +57,7 @@ export function readHeaders(headers: LowerHeaders): Draft {
       callback: readCallback(headers, "callback"),
       failureCallback: readCallback(headers, "failure-callback"),
       labels: listed(of("label")),
-      redact: listed(of("redact-fields")),
+      redact: readRedact(of("redact-fields")),
       flowControl: readFlowControl(headers),
       notBefore: at,
     },
@@ -111,6 +111,17 @@ const withPrefix = (headers: LowerHeaders, prefix: string) =>
 function listed(text: string | undefined): readonly string[] | undefined {
   const all = text?.split(",").flatMap((one) => one.trim() || []) ?? [];
   return all.length > 0 ? all : undefined;
+}
+
+/** The fields in lower case. One that would hide nothing is refused. */
+function readRedact(text: string | undefined): readonly string[] | undefined {
+  const fields = listed(text?.toLowerCase());
+  for (const field of fields ?? [])
+    if (!/^(?:body|headers?|header\[[^\]]+\])$/.test(field))
+      throw badRequest(
+        `invalid Upstash-Redact-Fields: ${field}; it must be body, headers, or header[name], such as header[Authorization]`,
+      );
+  return fields;
 }
 
 function readFlowControl(headers: LowerHeaders): FlowControl | undefined {

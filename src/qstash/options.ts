@@ -1,5 +1,5 @@
 import { invalidArgument, messageOf } from "../errors.ts";
-import { checkPolicy } from "../features/push/index.ts";
+import { checkPolicy, checkRuntime } from "../features/push/index.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
 import { pick } from "../pick.ts";
 
@@ -64,6 +64,8 @@ function checked(options: QStashOptions): QStashOptions {
   const isKey = (key: unknown) => typeof key === "string" && key !== "";
   if (!Array.isArray(signingKeys) || signingKeys.length !== 2 || !signingKeys.every(isKey))
     throw invalidArgument("qstash.signingKeys", "must be the current and the next signing key");
-  checkPolicy(pick(options, ["allow", "allowPrivate"]), "qstash.");
+  const policy = pick(options, ["allow", "allowPrivate"]);
+  checkPolicy(policy, "qstash.");
+  checkRuntime(policy, "qstash.");
   return options;
 }

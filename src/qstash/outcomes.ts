@@ -49,7 +49,8 @@ export function failedDeliveryOf(error: unknown): FailedDelivery | undefined {
 
 /** Headers as QStash shows them. */
 export function listedHeaders(headers: Headers): Record<string, string[]> {
-  const all: Record<string, string[]> = {};
-  for (const [name, value] of headers) (all[name] ??= []).push(value);
-  return all;
+  // Receivers choose the names, which may be those of properties of all objects.
+  const all = new Map<string, string[]>();
+  for (const [name, value] of headers) all.set(name, [...(all.get(name) ?? []), value]);
+  return Object.fromEntries(all);
 }

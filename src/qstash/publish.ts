@@ -3,7 +3,7 @@ import { MAX_BATCH, MAX_VALUE_BYTES } from "../kernel/options/limits.ts";
 import type { NewTask } from "../kernel/options/types.ts";
 import { byteLength } from "../kernel/record/byte-length.ts";
 import { badRequest, Failure, missing, notFound } from "./failure.ts";
-import { applyFlowControl } from "./flow-control.ts";
+import { applyFlowControls } from "./flow-control.ts";
 import { type Draft, type LowerHeaders, readHeaders } from "./headers.ts";
 import { type Message, messageId, messages, ordered } from "./message.ts";
 import { noteQueue } from "./queues.ts";
@@ -55,7 +55,10 @@ export async function publish(
   const nameOf = (i: number) => (requests.length > 1 ? `message ${i}: ` : "");
   const plans = await Promise.all(requests.map((request, i) => planned(session, request, nameOf(i))));
   const all = plans.flatMap(({ tasks }) => tasks);
-  for (const { task } of all) await applyFlowControl(session, task.payload.flowControl);
+  await applyFlowControls(
+    session,
+    all.flatMap(({ task }) => task.payload.flowControl ?? []),
+  );
   for (const queue of new Set(requests.flatMap((request) => request.queue ?? [])))
     await noteQueue(session, queue);
   const published = new Map<Planned, Published>();

@@ -20,14 +20,14 @@ const UNITS: Readonly<Record<string, number>> = {
 
 /**
  * How long a response asks to wait, ms: in seconds, as a date, or as a duration such as `6m5s`.
- * @returns undefined if it does not, as with 0 or a time that is past, or for more than a day
+ * @returns undefined if it does not, as with a date that is past, or for more than a day; 0 for at once
  */
 export function retryAfterOf(headers: Headers): number | undefined {
   const text = HEADERS.map((name) => headers.get(name))
     .find((value) => value !== null)
     ?.trim();
   const ms = text === undefined ? undefined : readWait(text);
-  return ms !== undefined && ms > 0 && ms <= LONGEST ? Math.ceil(ms) : undefined;
+  return ms !== undefined && ms >= 0 && ms <= LONGEST ? Math.ceil(ms) : undefined;
 }
 
 function readWait(text: string): number | undefined {

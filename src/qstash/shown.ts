@@ -37,9 +37,8 @@ export async function shownRequest(message: Message) {
 }
 
 async function shownHeaders({ headers = {}, redact = [] }: Message): Promise<Record<string, string[]>> {
-  const hidden = redact.map((field) => field.toLowerCase());
   const shown = Object.entries(headers).map(async ([name, value]): Promise<[string, string[]]> => {
-    const isHidden = hidden.includes("header") || hidden.includes(`header[${name.toLowerCase()}]`);
+    const isHidden = ["header", "headers", `header[${name}]`].some((field) => redact.includes(field));
     return [name, [isHidden ? await redacted(new TextEncoder().encode(value)) : value]];
   });
   return Object.fromEntries(await Promise.all(shown));

@@ -72,6 +72,7 @@ test("what is wrong is refused", async () => {
   await rig.sluice("endpoints", "add", "acme", url);
   for (const [line, message] of [
     ["add", "give the id of the endpoint to add"],
+    ["add acme url=https://acme.example", "there is an endpoint acme already"],
     ["disable acme url=x", "disable takes no settings"],
     ["add acme color=red", "color=red must be <name>=<value>"],
     ["replay acme", "give --since <time>"],

@@ -60,7 +60,7 @@ it.each(named)("%s takes the allowed names, and names the wrong field for every 
 it("whatever was asked, there are only keys of queues with an allowed name, and no object has got a field", async () => {
   expect(named.length).toBeGreaterThan(50);
   const queue = String.raw`\{[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}(?:\/\d+)?\}(?:\/\d+)?`;
-  const shared = String.raw`sluice:(?:queues|topics)|\{sluice:queues\}:maps`;
+  const shared = String.raw`sluice:(?:queues|topics|endpoints)|\{sluice:queues\}:maps`;
   const own = new RegExp(String.raw`^(?:sluice:${queue}:[a-z-]+|${shared})$`);
   expect(Object.keys(await readKeySpace(app.stack.redisUrl)).filter((key) => !own.test(key))).toEqual([]);
   expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(ofObject);

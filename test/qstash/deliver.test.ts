@@ -100,6 +100,12 @@ test.each([
   expect(dueAt - requeuedAt).toBe(wait);
 });
 
+test("Retry-After of 0 asks for the next attempt at once", async () => {
+  rig.answer = () => ({ status: 429, headers: { "retry-after": "0" } });
+  await rig.client.publish({ url: `${rig.url}/at-once`, retries: 1 });
+  await rig.requestsTo("/at-once", 2);
+});
+
 test("489, and the header Upstash-NonRetryable-Error, end a message at once", async () => {
   rig.answer = ({ path }) =>
     path === "/489" ? { status: 489 } : { status: 400, headers: { "upstash-nonretryable-error": "true" } };
@@ -190,12 +196,19 @@ test("a callback carries a body that is longer than what is kept of others", asy
   expect(bodyOf(callback!)["body"]).toBe(base64(long));
 });
 
-test("a callback carries bytes as they came", async () => {
+test("a callback carries bytes as they came, and headers with any names", async () => {
   const bytes = Buffer.alloc(300_000, 0xff);
-  rig.answer = ({ path }) => (path === "/bytes-back" ? { body: bytes } : {});
+  const headers = { constructor: "a", ["__proto__"]: "b" };
+  rig.answer = ({ path }) => (path === "/bytes-back" ? { body: bytes, headers } : {});
   await rig.client.publish({ url: `${rig.url}/bytes-back`, callback: `${rig.url}/got-bytes` });
   const [callback] = await rig.requestsTo("/got-bytes");
   expect(bodyOf(callback!)["body"]).toBe(bytes.subarray(0, 262_144).toString("base64"));
+  expect(Object.entries(bodyOf(callback!)["header"] as object)).toEqual(
+    expect.arrayContaining([
+      ["constructor", ["a"]],
+      ["__proto__", ["b"]],
+    ]),
+  );
 });
 
 test.each([

@@ -16,6 +16,8 @@ const MINUTE = 60_000;
 
 let received: Received[];
 let url: string;
+/** How many requests were sent to Redis. */
+let sent: number;
 let cron: () => Promise<unknown>;
 
 const receiver = createServer((request, response) => {
@@ -35,11 +37,15 @@ afterAll(() => void receiver.close());
 
 beforeEach(() => {
   received = [];
+  sent = 0;
   const service = new Service(
     { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "t" },
     { logger: "silent", qstash: { token: TOKEN, signingKeys: SIGNING_KEYS, allowPrivate: ["127.0.0.1"] } },
     {
-      transport: () => scriptsAt(rig.transport, () => rig.now),
+      transport: () => {
+        const clocked = scriptsAt(rig.transport, () => rig.now);
+        return { ...clocked, send: (...call) => (sent++, clocked.send(...call)) };
+      },
       onDemand,
       budget: "10s",
       afterResponse: "none",
@@ -184,4 +190,11 @@ test("messages that die at the same instant are each in one page", async () => {
     expect(found, order).toHaveLength(5);
     expect(new Set(found), order).toEqual(new Set(ids));
   }
+});
+
+test("a batch with many keys of flow control needs three requests to Redis", async () => {
+  const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`);
+  await client.batch(keys.map((key) => ({ url, delay: 60, flowControl: { key, rate: 5 } })));
+  expect(sent).toBe(3);
+  expect(await client.flowControl.get("key-19")).toMatchObject({ rateMax: 5 });
 });

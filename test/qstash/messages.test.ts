@@ -54,6 +54,8 @@ test("messages are listed and cancelled by filters; each filter takes several va
   const ids = async (query: string) => (await list(query)).messages.map(({ messageId }) => messageId);
   expect(await ids("label=red")).toEqual([labelled.messageId]);
   expect(await ids("label=red&label=blue")).toHaveLength(2);
+  expect(await ids("label=red,blue&callerIP=192.0.2.1,192.0.2.2")).toEqual([]);
+  expect(await ids("label=red,blue")).toHaveLength(2);
   expect(await ids("path=/filters/b&flowControlKey=filters")).toEqual([limited.messageId]);
   expect(await ids("queueName=filters")).toEqual([queued.messageId]);
   expect(await ids(`fromDate=${Date.now() + 60_000}`)).toEqual([]);

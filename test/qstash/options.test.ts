@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { sluice } from "../../serverless/cloudflare.ts";
 import { order } from "../../src/open/order/index.ts";
 import { qstash, type QStashOptions } from "../../src/qstash/index.ts";
@@ -38,6 +38,13 @@ test("a Worker needs its code, and the order", () => {
   expect(() => sluice({ qstash: valid })).toThrow('import { qstash } from "sluice-queue/qstash"');
   expect(() => sluice({ qstash: qstash(valid) })).toThrow('import { order } from "sluice-queue/order"');
   expect(() => sluice({ order, qstash: qstash(valid) })).not.toThrow();
+});
+
+test("a runtime that does not show addresses needs `allow`", () => {
+  vi.stubGlobal("EdgeRuntime", "edge-runtime");
+  onTestFinished(() => void vi.unstubAllGlobals());
+  expect(() => qstash(valid)).toThrow("qstash.allow must list the hosts that requests may go to");
+  expect(() => qstash({ ...valid, allow: ["example.com"] })).not.toThrow();
 });
 
 test("several tokens are valid, and the options may depend on the environment", async () => {

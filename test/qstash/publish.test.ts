@@ -52,6 +52,16 @@ test("the options of a message are those that it is published with", async () =>
   expect((task?.dueAt ?? 0) - (task?.enqueuedAt ?? 0)).toBe(5_400_000);
 });
 
+test.each(["body, headers", "Body,header", "body,header[X-Own],header[Content-Type]"])(
+  "fields that are redacted are not shown: %s",
+  async (fields) => {
+    const headers = { "upstash-redact-fields": fields, "upstash-forward-x-own": "1", "upstash-delay": "1h" };
+    const response = await rig.request("POST", `/v2/publish/${rig.url}`, { headers, body: "secret" });
+    const { body, header } = await messageOf(((await response.json()) as { messageId: string }).messageId);
+    for (const value of [body, ...Object.values(header ?? {}).flat()]) expect(value).toMatch(/^REDACTED:/);
+  },
+);
+
 test("Not-Before is a time, and wins over a delay", async () => {
   const at = Math.floor(Date.now() / 1_000) + 3_600;
   const { messageId } = await rig.client.publish({ url: rig.url, notBefore: at, delay: 10 });
@@ -134,6 +144,11 @@ const invalid: readonly (readonly [string, Record<string, string>, string])[] = 
   ["code as a delay of retries", { "upstash-retry-delay": "constructor(1)" }, "invalid Upstash-Retry-Delay"],
   ["a timeout", { "upstash-timeout": "1w" }, "invalid Upstash-Timeout: 1w"],
   ["what repeats", { "upstash-cron": "* * * * *" }, "Upstash-Cron is for schedules"],
+  [
+    "a field to redact",
+    { "upstash-redact-fields": "body,authorization" },
+    "Upstash-Redact-Fields: authorization",
+  ],
   ["a method", { "upstash-method": "TRACE" }, "invalid Upstash-Method: TRACE"],
   ["a callback", { "upstash-callback": "ftp://x" }, "the destination must be a URL"],
   [

@@ -112,6 +112,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Endpoint: endpointReplies.endpoint,
   Endpoints: endpointReplies.endpoints,
   EndpointWithSecret: endpointReplies.endpointWithSecret,
+  EndpointAdded: endpointReplies.endpointAdded,
   EndpointRemoved: endpointReplies.endpointRemoved,
   Replayed: endpointReplies.replayed,
   EventSent: endpointReplies.sent,

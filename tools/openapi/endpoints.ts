@@ -62,7 +62,7 @@ export const endpoints: readonly OperationText[] = [
     tag: "endpoints",
     summary: "Add an endpoint",
     description:
-      "The response has the secret that signs its deliveries. It is never shown again. An id that is taken is refused.",
+      "The response has the secret that signs its deliveries. It is never shown again. If the id is known, nothing changes.",
     scopes: ["admin"],
     body: {
       schemas: ["NewEndpoint"],
@@ -70,14 +70,20 @@ export const endpoints: readonly OperationText[] = [
       examples: { acme: { id: "acme", url: acme.url, types: acme.types, maxWorking: 5 } },
     },
     responses: {
+      200: {
+        description: "There was an endpoint with this id.",
+        schemas: ["EndpointAdded"],
+        examples: { known: { ...acme, created: false } },
+        location: true,
+      },
       201: {
         description: "The endpoint was added.",
-        schemas: ["EndpointWithSecret"],
-        examples: { added: { ...acme, secret } },
+        schemas: ["EndpointAdded"],
+        examples: { added: { ...acme, created: true, secret } },
         location: true,
       },
     },
-    problems: ["payload_too_large"],
+    problems: ["payload_too_large", "not_found"],
   },
   {
     method: "get",

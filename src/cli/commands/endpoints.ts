@@ -90,7 +90,8 @@ async function run(
 ): Promise<void> {
   const { api, out } = session;
   if (action === "add") {
-    const added: WithSecret = await api.send("POST", PATH, "secret", { id, ...settingsOf(given) });
+    const added: Added = await api.send("POST", PATH, "created", { id, ...settingsOf(given) });
+    if (!added.created) throw new Refusal(`there is an endpoint ${id} already; change changes it`);
     return showSecret(session, added, `Added ${id}.`);
   }
   const endpoint = await known(session, id);
@@ -116,6 +117,8 @@ async function run(
 }
 
 type WithSecret = EndpointInfo & { readonly secret: string };
+
+type Added = WithSecret & { readonly created: boolean };
 
 function showSecret({ out }: Session, endpoint: WithSecret, done: string): void {
   out.value(endpoint, `${done} Its secret, which is not shown again:\n${endpoint.secret}`);

@@ -25,6 +25,8 @@ export interface EndOfSecret {
   readonly end: string;
   /** Until when it signs, epoch ms; absent for the current one. */
   readonly until?: number | undefined;
+  /** Derives from the idempotency key of the call that has made it; absent if it had none. */
+  readonly by?: string | undefined;
 }
 
 /** What only deliveries read. */

@@ -37,17 +37,19 @@ const memory = new InstanceMemory<Remembered>();
 
 /**
  * Reads the endpoints. An instance does so at most every ten seconds: one command, and one more if they have changed.
- * @param fresh reads them now, by one command
+ * @param how.fresh reads them now, by one command
+ * @param how.look looks now whether they have changed
  */
 export async function readRegistry(
   where: Where,
-  { fresh = false, ...options }: SendOptions & { readonly fresh?: boolean } = {},
+  how: SendOptions & { readonly fresh?: boolean; readonly look?: boolean } = {},
 ): Promise<Registry> {
+  const { fresh = false, look = false, ...options } = how;
   const key = endpointsKey(where.prefix);
   const now = timeOf(where);
   const known = fresh ? undefined : memory.get(where.transport, key);
   const age = known ? now - known.readAt : LOOK_EVERY;
-  if (known && age >= 0 && age < LOOK_EVERY) return known.registry;
+  if (known && !look && age >= 0 && age < LOOK_EVERY) return known.registry;
   if (known) {
     const version = commandCall(["HGET", key, "~version"], (reply) => String(reply ?? 0));
     if ((await run(where.transport, version, options)) === known.registry.version) {

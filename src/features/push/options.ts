@@ -3,8 +3,9 @@ import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
 import { listOf, onlyOptions, optionalFunction, wholeNumber } from "../../kernel/options/validation.ts";
 import { isSigningSecret, SECRET_FORM } from "../../signature.ts";
 import { pick } from "../../pick.ts";
-import { checkHeaders } from "./request.ts";
+import { checkedHeaders } from "./request.ts";
 import { checkedTarget, checkPolicy, hostOf, POLICY_OPTIONS } from "./policy.ts";
+import { checkRuntime } from "./send.ts";
 import type { EndpointSource, PushTask, PushTools, UrlPolicy } from "./types.ts";
 
 /** A queue by its declaration, or by its name in the deployment. */
@@ -113,16 +114,18 @@ export function checkedPush<T, Env, Tools>(options: PushOptions<T, Env, Tools>):
     throw invalidArgument(`${at}allow`, "must list the hosts that a task's URL may have");
   }
   if (typeof secret !== "function" && secret !== undefined) checkedSecrets(secret, `${at}secret`);
-  if (typeof headers !== "function" && headers !== undefined) checkHeaders(headers, `${at}headers`);
+  if (typeof headers !== "function" && headers !== undefined) checkedHeaders(headers, `${at}headers`);
   optionalFunction(options.body, `${at}body`);
   milliseconds(timeout, `${at}timeout`, { min: 1, max: 900_000 });
   for (const name of ["callback", "failureCallback", "queue"] as const) checkQueue(options[name], at + name);
   if (options.failureCallback !== undefined && options.queue === undefined) {
     throw invalidArgument(`${at}queue`, "must be the queue of the deliveries, with failureCallback");
   }
+  const policy =
+    typeof url === "string" ? { allow: [hostOf(checkedTarget(url, given, `${at}url`))], ...given } : given;
+  checkRuntime(policy, at);
   return {
-    policy:
-      typeof url === "string" ? { allow: [hostOf(checkedTarget(url, given, `${at}url`))], ...given } : given,
+    policy,
     longestRetryAfter: milliseconds(longestRetryAfter, `${at}longestRetryAfter`),
     givesUpOn: checkedStatuses(giveUpOn, `${at}giveUpOn`),
   };

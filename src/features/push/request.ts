@@ -6,18 +6,24 @@ const OF_CONNECTION =
 
 /**
  * Checks headers of a request. No error repeats a value.
+ * @returns the headers, without blanks and newlines around the values, such as those of secrets from files
  * @throws {SluiceError} `invalid_argument`
  */
-export function checkHeaders(headers: Readonly<Record<string, string>>, path = "headers"): void {
-  for (const [name, value] of Object.entries(Object(headers) as object)) {
+export function checkedHeaders(
+  headers: Readonly<Record<string, string>>,
+  path = "headers",
+): Record<string, string> {
+  const entries = Object.entries(Object(headers) as object).map(([name, value]) => {
     const at = `${path}.${name}`;
     if (OF_CONNECTION.test(name)) throw invalidArgument(at, "is set by the sender itself");
     try {
-      new Headers().set(name, value as string);
+      if (typeof value === "string") return [name, new Headers([[name, value]]).get(name)];
     } catch {
-      throw invalidArgument(at, "must be a header of HTTP, with a text as its value");
+      // No header of HTTP.
     }
-  }
+    throw invalidArgument(at, "must be a header of HTTP, with a text as its value");
+  });
+  return Object.fromEntries(entries) as Record<string, string>;
 }
 
 /** Headers under lower-case names; of two with one name the later one counts. */

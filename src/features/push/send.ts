@@ -4,7 +4,7 @@ import { milliseconds } from "../../kernel/options/duration.ts";
 import { wholeNumber } from "../../kernel/options/validation.ts";
 import { DeliveryError } from "./failure.ts";
 import { checkedTarget, refusal } from "./policy.ts";
-import { checkHeaders } from "./request.ts";
+import { checkedHeaders } from "./request.ts";
 import { fetchSender } from "./senders/fetch-sender.ts";
 import { nodeSender } from "./senders/node-sender.ts";
 import type { Sender } from "./senders/sender.ts";
@@ -37,7 +37,7 @@ export async function sendTo(request: OutgoingRequest, policy: UrlPolicy = {}): 
   const { method = "POST", headers = {}, body, timeout = "30s", signal } = request;
   let url = checkedTarget(request.url, policy);
   if (!METHOD.test(method)) throw invalidArgument("method", "must be a method of HTTP, such as POST");
-  checkHeaders(headers);
+  let sent = checkedHeaders(headers);
   const limit = milliseconds(timeout, "timeout", { min: 1, max: LONGEST });
   const { maxBody } = request;
   const ofBody = {
@@ -45,6 +45,8 @@ export async function sendTo(request: OutgoingRequest, policy: UrlPolicy = {}): 
     bodyTime: maxBody === undefined ? BODY_TIME : limit,
   };
   const send = senderFor(policy);
+  if (send === fetchSender && body !== undefined && /^(?:GET|HEAD)$/i.test(method))
+    throw invalidArgument("body", `must be absent with ${method}, because this runtime cannot send it`);
 
   signal?.throwIfAborted();
   const controller = new AbortController();
@@ -55,7 +57,6 @@ export async function sendTo(request: OutgoingRequest, policy: UrlPolicy = {}): 
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
   try {
-    let sent = { ...headers };
     for (let left = policy.redirects ?? 0; ; left -= 1) {
       controller.signal.throwIfAborted();
       const hop = {
@@ -95,8 +96,17 @@ function without(headers: Record<string, string>, names: RegExp): Record<string,
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.test(name)));
 }
 
+/**
+ * Checks that this runtime can send requests by a policy, so that the first task is not the first to fail.
+ * @param at the option that has it, for errors, such as `push.`
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function checkRuntime(policy: UrlPolicy, at = ""): void {
+  senderFor(policy, at);
+}
+
 /** What sends in this runtime. */
-function senderFor({ allow }: UrlPolicy): Sender {
+function senderFor({ allow }: UrlPolicy, at = ""): Sender {
   const http = canConnect() ? builtinModule("node:http") : undefined;
   const https = http && builtinModule("node:https");
   const dns = https && builtinModule("node:dns");
@@ -106,7 +116,7 @@ function senderFor({ allow }: UrlPolicy): Sender {
   }
   if (!allow) {
     throw invalidArgument(
-      "allow",
+      `${at}allow`,
       "must list the hosts that requests may go to, because this runtime does not show to which address a name leads",
     );
   }

@@ -14,7 +14,6 @@ export { type Message, writeMessage } from "./retained.ts";
 export {
   changeSubscriptions,
   fetchTopics,
-  type Known,
   knownTopics,
   matchingIn,
   noteRetention,
@@ -27,6 +26,7 @@ export {
 export {
   pairOf,
   type Retention,
+  type StoredRetention,
   type Subscription,
   subscribersOf,
   writeSubscription,

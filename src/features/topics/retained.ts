@@ -2,6 +2,7 @@
 import { newerSchema, SluiceError } from "../../errors.ts";
 import { milliseconds } from "../../kernel/options/duration.ts";
 import { decodeValue } from "../../kernel/record/codec.ts";
+import { isEnvelope } from "../../kernel/record/envelope.ts";
 import { asciiJson } from "../../kernel/record/record.ts";
 import type { EnqueueOptions } from "../../kernel/options/types.ts";
 import type { Values } from "../../kernel/values/values.ts";
@@ -35,7 +36,14 @@ export async function readMessage(text: string, values: Values): Promise<Message
   const begin = end + 1 + Number(length);
   try {
     const options = JSON.parse(text.slice(end + 1, begin)) as Message["options"];
-    const payload: unknown = await values.open({ kind: "payload", id }, decodeValue(text.slice(begin)));
+    const stored = decodeValue(text.slice(begin));
+    if (!values.areSealed && isEnvelope(stored)) {
+      throw new SluiceError(
+        "undecryptable",
+        "what the topic retains is encrypted, and the replay has no key",
+      );
+    }
+    const payload: unknown = await values.open({ kind: "payload", id }, stored);
     return { id, payload, options };
   } catch (error) {
     if (error instanceof SluiceError) throw error;

@@ -11,6 +11,7 @@ import { putSubscriptionsScript } from "./topic-scripts.ts";
 import {
   readTopics,
   type Retention,
+  type StoredRetention,
   type StoredTopics,
   type Subscription,
   writeRetention,
@@ -146,9 +147,14 @@ export const forgetTopics = ({ prefix }: TopicsRef, at: number): Command => {
   return ["ZREMRANGEBYSCORE", registryKey(prefix), score, score];
 };
 
-/** The commands that note what a topic retains, and that sweeps have to remove the oldest. */
-export function noteRetention(ref: TopicsRef, topic: string, retention: Retention): Command[] {
-  return [noteTopics(ref), ["HSET", topicsKey(ref.prefix), `/${topic}`, writeRetention(retention)]];
+/** The command that notes what a topic is declared to retain. */
+export function noteRetention(
+  ref: TopicsRef,
+  topic: string,
+  declared: Retention & Pick<StoredRetention, "isSealed">,
+): Command {
+  const record = writeRetention({ ...declared, at: timeOf(ref) });
+  return ["HSET", topicsKey(ref.prefix), `/${topic}`, record];
 }
 
 /** The command that retains messages. */

@@ -24,6 +24,14 @@ export interface Retention {
   readonly bytes: number;
 }
 
+/** The same, as it was noted by a publisher or a deployment that has the declaration of the topic. */
+export interface StoredRetention extends Retention {
+  /** When that was, epoch ms. */
+  readonly at: number;
+  /** Whether what it retains is encrypted. */
+  readonly isSealed: boolean;
+}
+
 /** How far a replay has come. Instants are epoch ms. */
 export interface ReplayState {
   /** What it gets: messages from then to then. */
@@ -42,7 +50,7 @@ export interface StoredTopics {
   readonly version: number;
   readonly subscriptions: readonly Subscription[];
   /** By topic. */
-  readonly retained: ReadonlyMap<string, Retention>;
+  readonly retained: ReadonlyMap<string, StoredRetention>;
   /** By pair of queue and topic or pattern, the text of the state. */
   readonly replays: ReadonlyMap<string, string>;
 }
@@ -92,7 +100,8 @@ function parsed(json: string): unknown {
   }
 }
 
-export const writeRetention = ({ for: ms, bytes }: Retention): string => `1;${ms};${bytes}`;
+export const writeRetention = ({ for: ms, bytes, at, isSealed }: StoredRetention): string =>
+  `1;${ms};${bytes};${at};${isSealed ? "s" : ""}`;
 
 export function writeReplay({ since, until, topic, from, skip, at }: ReplayState): string {
   return ["1", since, until, topic, from, skip, at].join(";");
@@ -120,7 +129,7 @@ export function readReplay(text: string): ReplayState {
 export function readTopics(flat: readonly string[]): StoredTopics {
   let version = 0;
   const subscriptions: Subscription[] = [];
-  const retained = new Map<string, Retention>();
+  const retained = new Map<string, StoredRetention>();
   const replays = new Map<string, string>();
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const [field, value] = [flat[i] as string, flat[i + 1] as string];
@@ -128,9 +137,10 @@ export function readTopics(flat: readonly string[]): StoredTopics {
     if (field === "~") version = Number(value);
     else if (field.startsWith(">")) replays.set(name, value);
     else if (field.startsWith("/")) {
-      const [form, ms, bytes] = value.split(";");
+      const [form, ms, bytes, at, sealed] = value.split(";");
+      const retention = { for: Number(ms), bytes: Number(bytes), at: Number(at), isSealed: sealed === "s" };
       // What a later release has written is for its sweeps.
-      if (form === "1") retained.set(name, { for: Number(ms), bytes: Number(bytes) });
+      if (form === "1") retained.set(name, retention);
     } else if (!field.startsWith("=")) subscriptions.push(readSubscription(field, value));
   }
   subscriptions.sort((one, other) => (pairOf(one) < pairOf(other) ? -1 : 1));

@@ -3,10 +3,10 @@ import { run, scriptCall } from "../../kernel/call.ts";
 import { testNowOf } from "../../kernel/queue-ref.ts";
 import { plainValues } from "../../kernel/values/values.ts";
 import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
-import { messagesKey, topicsKey } from "./keys.ts";
+import { messagesKey } from "./keys.ts";
 import { continueReplay, isAbandoned, type ReplayMeans } from "./replay.ts";
-import { fetchTopics, forgetTopics, NOTE, type TopicsRef } from "./stored.ts";
-import { readPair, type Retention, writeRetention } from "./subscription.ts";
+import { fetchTopics, forgetTopics, NOTE, noteTopics, type TopicsRef } from "./stored.ts";
+import { readPair, type Retention } from "./subscription.ts";
 import { trimTopicScript } from "./topic-scripts.ts";
 
 /** About how many bytes of messages one call reads. */
@@ -46,8 +46,7 @@ async function upkeep(sweep: CurrentSweep, add: ReplayMeans["add"], notedAt: num
   const { topics } = await fetchTopics(ref, { signal });
   let isBusy = false;
   for (const [topic, retention] of topics.retained) {
-    const trimmed = () => trim(sweep, ref, topic, retention);
-    isBusy = (await trimmed()) > 0 || (await forget(ref, topic, retention, trimmed, signal)) || isBusy;
+    if ((await trim(sweep, ref, topic, retention)) > 0) isBusy = true;
   }
   const sealed = new Set(topics.subscriptions.flatMap(({ isSealed, queue }) => (isSealed ? [queue] : [])));
   for (const [pair, state] of topics.replays) {
@@ -63,26 +62,14 @@ async function upkeep(sweep: CurrentSweep, add: ReplayMeans["add"], notedAt: num
       sweep.toWake.add(queue);
     });
   }
-  if (!isBusy) await transport.send([forgetTopics(ref, notedAt)], { signal });
-}
-
-/**
- * Removes what says that a topic retains messages, because it has none.
- * @param trimmed trims it, and says how many messages are left
- * @returns whether it has got one meanwhile. Its publisher writes no note again for a minute
- */
-async function forget(
-  { transport, prefix }: TopicsRef,
-  topic: string,
-  retention: Retention,
-  trimmed: () => Promise<number>,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const [key, field] = [topicsKey(prefix), `/${topic}`];
-  await transport.send([["HDEL", key, field]], { signal });
-  if ((await trimmed()) === 0) return false;
-  await transport.send([["HSETNX", key, field, writeRetention(retention)]], { signal });
-  return true;
+  if (isBusy) return;
+  await transport.send([forgetTopics(ref, notedAt)], { signal });
+  // A publisher that has added a message meanwhile may write no note again for a minute.
+  for (const [topic, retention] of topics.retained) {
+    if ((await trim(sweep, ref, topic, retention)) === 0) continue;
+    await transport.send([noteTopics(ref)], { signal });
+    return;
+  }
 }
 
 /** Removes the oldest messages of a topic, until they are within its bounds. @returns how many are left */

@@ -3732,7 +3732,7 @@ export const openapi: OpenApiDocument = {
           "endpoints"
         ],
         "summary": "Add an endpoint",
-        "description": "The response has the secret that signs its deliveries. It is never shown again. An id that is taken is refused. Scope: admin.",
+        "description": "The response has the secret that signs its deliveries. It is never shown again. If the id is known, nothing changes. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3769,6 +3769,51 @@ export const openapi: OpenApiDocument = {
           }
         },
         "responses": {
+          "200": {
+            "description": "There was an endpoint with this id.",
+            "headers": {
+              "Location": {
+                "$ref": "#/components/headers/Location"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/EndpointAdded"
+                },
+                "examples": {
+                  "known": {
+                    "summary": "known",
+                    "value": {
+                      "id": "acme",
+                      "url": "https://acme.example/hooks",
+                      "types": [
+                        "orders.*"
+                      ],
+                      "description": null,
+                      "rate": null,
+                      "maxWorking": 5,
+                      "order": null,
+                      "headers": [],
+                      "secrets": [
+                        {
+                          "endsWith": "Jw0=",
+                          "validUntil": null
+                        }
+                      ],
+                      "createdAt": 1792800000000,
+                      "state": "active",
+                      "disabledReason": null,
+                      "disabledAt": null,
+                      "failingSince": null,
+                      "retryAt": null,
+                      "created": false
+                    }
+                  }
+                }
+              }
+            }
+          },
           "201": {
             "description": "The endpoint was added.",
             "headers": {
@@ -3779,7 +3824,7 @@ export const openapi: OpenApiDocument = {
             "content": {
               "application/json": {
                 "schema": {
-                  "$ref": "#/components/schemas/EndpointWithSecret"
+                  "$ref": "#/components/schemas/EndpointAdded"
                 },
                 "examples": {
                   "added": {
@@ -3807,6 +3852,7 @@ export const openapi: OpenApiDocument = {
                       "disabledAt": null,
                       "failingSince": null,
                       "retryAt": null,
+                      "created": true,
                       "secret": "whsec_8rC2vPbH3YdJ6nT0KqLwZx5mAeGfUs1oIiQp9RtBJw0="
                     }
                   }
@@ -3822,6 +3868,9 @@ export const openapi: OpenApiDocument = {
           },
           "403": {
             "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
           },
           "408": {
             "$ref": "#/components/responses/body_too_slow"
@@ -10382,8 +10431,10 @@ export const openapi: OpenApiDocument = {
           "types": {
             "type": "array",
             "items": {
-              "type": "string"
+              "$ref": "#/components/schemas/TopicPattern"
             },
+            "maxItems": 100,
+            "minItems": 1,
             "description": "The types of the events that it gets: names, or patterns in which `*` is one word and `#` any number. Default: `[\"#\"]`, all."
           },
           "headers": {
@@ -10451,7 +10502,8 @@ export const openapi: OpenApiDocument = {
           "description": {
             "anyOf": [
               {
-                "type": "string"
+                "type": "string",
+                "maxLength": 500
               },
               {
                 "type": "null"
@@ -10475,8 +10527,10 @@ export const openapi: OpenApiDocument = {
           "types": {
             "type": "array",
             "items": {
-              "type": "string"
+              "$ref": "#/components/schemas/TopicPattern"
             },
+            "maxItems": 100,
+            "minItems": 1,
             "description": "The types of the events that it gets: names, or patterns in which `*` is one word and `#` any number. Default: `[\"#\"]`, all."
           },
           "headers": {
@@ -10544,7 +10598,8 @@ export const openapi: OpenApiDocument = {
           "description": {
             "anyOf": [
               {
-                "type": "string"
+                "type": "string",
+                "maxLength": 500
               },
               {
                 "type": "null"
@@ -10611,6 +10666,8 @@ export const openapi: OpenApiDocument = {
           },
           "rate": {
             "type": "number",
+            "minimum": 0.001,
+            "maximum": 1000000,
             "description": "How many become pending in a second, 0.001 to 1,000,000; the others are delayed. Default: all at once."
           },
           "budget": {
@@ -10636,11 +10693,12 @@ export const openapi: OpenApiDocument = {
         "type": "object",
         "properties": {
           "type": {
-            "type": "string",
+            "$ref": "#/components/schemas/TopicName",
             "description": "Such as `orders.paid`: words with dots between."
           },
           "id": {
             "type": "string",
+            "pattern": "^[A-Za-z0-9][!-z|~]{0,79}$",
             "description": "An event with the same id is sent once. At most 80 characters. Default: a generated one."
           },
           "payload": {
@@ -13918,6 +13976,212 @@ export const openapi: OpenApiDocument = {
           "failingSince",
           "retryAt",
           "secret"
+        ]
+      },
+      "EndpointAdded": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string"
+          },
+          "url": {
+            "type": "string"
+          },
+          "types": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The types of the events that it gets: names, and patterns in which `*` is one word and `#` any number."
+          },
+          "description": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "most": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "per": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Milliseconds."
+                  }
+                },
+                "required": [
+                  "most",
+                  "per"
+                ]
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries (`most`) in any period of the length `per`; null: no limit."
+          },
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The most deliveries at the same time; null: no limit."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "const": "strict"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Whether deliveries follow each other in the order of the events; null: in no order."
+          },
+          "headers": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The names of the headers of its deliveries."
+          },
+          "secrets": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "endsWith": {
+                  "type": "string",
+                  "description": "The last four characters."
+                },
+                "validUntil": {
+                  "anyOf": [
+                    {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "Until when it signs, epoch ms; null for the current one."
+                }
+              },
+              "required": [
+                "endsWith",
+                "validUntil"
+              ]
+            },
+            "description": "The secrets that sign its deliveries."
+          },
+          "createdAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was added, epoch ms."
+          },
+          "state": {
+            "enum": [
+              "active",
+              "failing",
+              "open",
+              "disabled"
+            ],
+            "type": "string",
+            "description": "`failing`: the last delivery failed. `open`: deliveries pause because they fail, and are tried one at a time."
+          },
+          "disabledReason": {
+            "anyOf": [
+              {
+                "enum": [
+                  "operator",
+                  "failures",
+                  "gone"
+                ],
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "By an operator; because deliveries failed for days; because the endpoint asked for it. Null: it is not disabled."
+          },
+          "disabledAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When it was disabled, epoch ms; null if it is not."
+          },
+          "failingSince": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When the first delivery failed since the last one that did not, epoch ms; else null."
+          },
+          "retryAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Of an open one, when a delivery is tried again, epoch ms; else null."
+          },
+          "created": {
+            "type": "boolean",
+            "description": "False if there was an endpoint with this id. It was not changed."
+          },
+          "secret": {
+            "type": "string",
+            "description": "Of a new one, the secret that signs deliveries. It is shown this once."
+          }
+        },
+        "required": [
+          "id",
+          "url",
+          "types",
+          "description",
+          "rate",
+          "maxWorking",
+          "order",
+          "headers",
+          "secrets",
+          "createdAt",
+          "state",
+          "disabledReason",
+          "disabledAt",
+          "failingSince",
+          "retryAt",
+          "created"
         ]
       },
       "EndpointRemoved": {

@@ -1,7 +1,9 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../kernel/options/instants.ts";
-import { fields } from "../request/validate.ts";
+import { fields, list } from "../request/validate.ts";
 import { budget, duration, positiveDuration } from "./durations.ts";
+import { perSecond } from "./task-operation.ts";
+import { topicName, topicPattern } from "./topics.ts";
 import { cursor, decodeBytes, encoding, headers, instant, integer, size } from "./values.ts";
 
 const idForm = "must be 1 to 40 of A-Z a-z 0-9 _ -, beginning with a letter or a digit";
@@ -17,12 +19,12 @@ export const endpointsQuery = fields({ cursor: v.exactOptional(cursor), size: v.
 const limit = <Schema extends v.GenericSchema>(schema: Schema) => v.exactOptional(v.nullable(schema));
 
 const settings = {
-  types: v.exactOptional(v.array(v.string())),
+  types: v.exactOptional(v.pipe(list(topicPattern, 100, "must have at most 100 types"), v.minLength(1))),
   headers: v.exactOptional(headers),
   rate: limit(fields({ most: integer(1, 1_000_000), per: positiveDuration })),
   maxWorking: limit(integer(1, 1_000_000)),
   order: limit(v.literal("strict", 'must be "strict"')),
-  description: limit(v.string()),
+  description: limit(v.pipe(v.string(), v.maxLength(500, "must have at most 500 characters"))),
 };
 
 export const newEndpoint = fields({
@@ -40,16 +42,18 @@ export const replay = fields({
   since: instant(LAST_INSTANT),
   until: v.exactOptional(instant(LAST_INSTANT)),
   limit: v.exactOptional(integer(1, 1_000_000_000)),
-  rate: v.exactOptional(v.number()),
+  rate: v.exactOptional(perSecond),
   budget: v.exactOptional(budget),
   cursor: v.exactOptional(cursor),
   dryRun: v.exactOptional(v.boolean()),
 });
 
+const eventForm = "must be 1 to 80 visible ASCII characters without braces, the first a letter or digit";
+
 export const newEvent = v.pipe(
   fields({
-    type: v.string(),
-    id: v.exactOptional(v.string()),
+    type: topicName,
+    id: v.exactOptional(v.pipe(v.string(eventForm), v.regex(/^[A-Za-z0-9][!-z|~]{0,79}$/, eventForm))),
     payload: v.unknown(),
     encoding: v.exactOptional(encoding),
   }),

@@ -9,6 +9,13 @@ import { cursor, flagText, instant, instantText, name, size, taskId, integer } f
 const textForm = "must be a string of 1 to 1000 characters";
 const rateForm = "must be a number from 0.001 to 1000000";
 
+/** How many tasks a second. */
+export const perSecond = v.pipe(
+  v.number(rateForm),
+  v.minValue(0.001, rateForm),
+  v.maxValue(1_000_000, rateForm),
+);
+
 /** A filter of tasks. A task must match all given fields. */
 const filter = <Instant extends v.GenericSchema, Reasons extends v.GenericSchema>(
   instant: Instant,
@@ -96,9 +103,7 @@ export const redrive = fields({
   ...bodyFilter,
   reason: v.exactOptional(bodyReason),
   dryRun: v.exactOptional(v.boolean()),
-  rate: v.exactOptional(
-    v.pipe(v.number(rateForm), v.minValue(0.001, rateForm), v.maxValue(1_000_000, rateForm)),
-  ),
+  rate: v.exactOptional(perSecond),
   ...run,
 });
 

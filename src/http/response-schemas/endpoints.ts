@@ -57,6 +57,14 @@ export const endpointWithSecret = v.object({
   secret: described(v.string(), "The secret that signs deliveries. It is shown this once."),
 });
 
+export const endpointAdded = v.object({
+  ...endpoint.entries,
+  created: described(v.boolean(), "False if there was an endpoint with this id. It was not changed."),
+  secret: v.exactOptional(
+    described(v.string(), "Of a new one, the secret that signs deliveries. It is shown this once."),
+  ),
+});
+
 export const endpointRemoved = v.object({ id: v.string(), removed: v.literal(true) });
 
 export const replayed = v.object({

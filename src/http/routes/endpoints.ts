@@ -38,11 +38,14 @@ export const endpointRoutes = ({ queue, open }: Pick<EndpointsPart, "queue" | "o
     app.post(PATH, allow("admin"), async (c) => {
       const options = requestOptions(c);
       const body = await readBody(c, services, schemas.newEndpoint);
-      const added = await endpoints(c, "admin").add(body, options);
-      if (!added.ok) throw invalid("id", "is that of another endpoint");
-      const location = `endpoints/${added.endpoint.id}`;
-      const shown = { ...added.endpoint, secret: added.secret };
-      return reply<typeof replies.endpointWithSecret>(shown, 201, { location });
+      const to = endpoints(c, "admin");
+      const added = await to.add(body, options);
+      const known = added.ok ? added.endpoint : await to.get(body.id ?? "");
+      // It may have been removed meanwhile.
+      if (!known) throw notFound();
+      const shown = { ...known, created: added.ok, ...(added.ok && { secret: added.secret }) };
+      const location = `endpoints/${known.id}`;
+      return reply<typeof replies.endpointAdded>(shown, added.ok ? 201 : 200, { location });
     });
 
     app.post(`${PATH}/send`, allow("enqueue"), async (c) => {

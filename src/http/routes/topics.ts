@@ -57,7 +57,9 @@ export const topicRoutes: AppRoutes = {
       readQuery(c);
       const { topic } = readPath(c, schemas.topicInPath);
       const { subscriptions, retained } = await topicsFor(c, services, topic);
-      return reply<typeof replies.topic>({ topic, subscriptions, retain: retained.get(topic) ?? null });
+      const { for: time, bytes } = retained.get(topic) ?? {};
+      const retain = time !== undefined && bytes !== undefined ? { for: time, bytes } : null;
+      return reply<typeof replies.topic>({ topic, subscriptions, retain });
     });
 
     app.put("/v1/topics/:pattern/subscriptions/:queue", allow("admin"), async (c) => {

@@ -30,9 +30,10 @@ export class Deliveries {
   /** @throws {SluiceError} `undecryptable`, `newer_schema`, or a fault of the transport */
   async find({ group: id }: DeliveryTask): Promise<Endpoint | undefined> {
     if (id === undefined) return undefined;
-    const known = (await readRegistry(this.#where)).endpoints.get(id);
-    // It may be new.
-    const endpoint = known ?? (await readRegistry(this.#where, { fresh: true })).endpoints.get(id);
+    const read = async (look: boolean) => (await readRegistry(this.#where, { look })).endpoints.get(id);
+    const known = await read(false);
+    // It may be new, or enabled by now.
+    const endpoint = known?.circuit.state === "closed" ? known : await read(true);
     if (!endpoint) return undefined;
     const { record, circuit } = endpoint;
     const { url } = record;

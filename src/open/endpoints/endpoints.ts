@@ -44,7 +44,7 @@ import {
 } from "./endpoint-options.ts";
 import { Groups } from "./groups.ts";
 import { replay, type Replayed, type ReplayOptions } from "./replay.ts";
-import { newSecret, sealed, unsealed, type ValidSecret } from "./secrets.ts";
+import { callOf, madeBy, newSecret, sealed, unsealed, type ValidSecret } from "./secrets.ts";
 import { type EventOfEndpoints, sendEvent, type Sent } from "./send.ts";
 
 /** The queue of deliveries, unless another one is given. */
@@ -140,11 +140,20 @@ export class Endpoints {
     onlyOptions(endpoint, NEW_OPTIONS);
     onlyOptions(options, REQUEST_OPTIONS);
     const { id: given, secret: own, headers = {}, ...rest } = endpoint;
-    const id = given === undefined ? newTaskId() : endpointId(given);
-    const secret = own === undefined ? newSecret() : checkedSecret(own);
-    const parts = await sealed(this.#values(), id, [{ secret }], checkedHeaders(headers));
+    const by = await callOf("add", given, options);
+    const id = given === undefined ? (by ?? newTaskId()) : endpointId(given);
+    let secret = own === undefined ? newSecret() : checkedSecret(own);
+    const parts = await sealed(this.#values(), id, [{ secret, by }], checkedHeaders(headers));
     const record = { ...changedRecord(rest, undefined, this.#policy), ...parts, createdAt: this.#now() };
-    const done = await this.#change(id, (known) => (known ? undefined : { record }), options);
+    const change = async (known: Registered | undefined): Promise<Change | undefined> => {
+      if (!known) return { record };
+      if (by === undefined) return undefined;
+      const { secrets } = await unsealed(this.#values(), id, known.record, this.#now());
+      const earlier = madeBy(secrets, by);
+      secret = earlier ?? secret;
+      return earlier === undefined ? undefined : { record: known.record };
+    };
+    const done = await this.#change(id, change, options);
     return done ? { ok: true, endpoint: this.#info(done), secret } : { ok: false, code: "exists" };
   }
 
@@ -217,17 +226,22 @@ export class Endpoints {
   async rotate(id: string, given: RotateOptions = {}): Promise<EndpointWithSecret | null> {
     const { secret: own, keep = "24h", ...options } = given;
     onlyOptions(options, REQUEST_OPTIONS);
-    const secret = own === undefined ? newSecret() : checkedSecret(own);
+    let secret = own === undefined ? newSecret() : checkedSecret(own);
     const kept = milliseconds(keep, "keep");
+    const by = await callOf("rotate", id, options);
     const endpoint = await this.#changeKnown(id, options, async ({ record }) => {
       const now = this.#now();
       const before = await unsealed(this.#values(), id, record, now);
       const [current] = before.secrets;
+      secret = madeBy(before.secrets, by) ?? secret;
       // A second try of this call.
       if (current?.secret === secret) return { record };
-      const last: ValidSecret[] = current && kept > 0 ? [{ secret: current.secret, until: now + kept }] : [];
+      const last: ValidSecret[] = current && kept > 0 ? [{ ...current, until: now + kept }] : [];
       return {
-        record: { ...record, ...(await sealed(this.#values(), id, [{ secret }, ...last], before.headers)) },
+        record: {
+          ...record,
+          ...(await sealed(this.#values(), id, [{ secret, by }, ...last], before.headers)),
+        },
       };
     });
     return endpoint && { endpoint, secret };
@@ -252,11 +266,11 @@ export class Endpoints {
     onlyOptions(options, LIST_OPTIONS);
     const { cursor: after, size = 100, ...rest } = options;
     wholeNumber(size, "size", 1, MAX_BATCH);
-    if (after !== undefined) endpointId(after, "cursor");
+    const last = after === undefined ? "" : lastOf(after);
     const { endpoints } = await readRegistry(this.#where, { ...rest, fresh: true });
-    const left = [...endpoints.values()].filter(({ id }) => after === undefined || id > after);
+    const left = [...endpoints.values()].filter(({ id }) => id > last);
     const page = left.slice(0, size).map((one) => this.#info(one));
-    return { endpoints: page, cursor: left.length > size ? (page.at(-1)?.id ?? null) : null };
+    return { endpoints: page, cursor: left.length > size ? `~${page.at(-1)?.id}` : null };
   }
 
   /**
@@ -319,8 +333,10 @@ export class Endpoints {
     { signal }: RequestOptions,
     resumes = false,
   ): Promise<Registered | undefined> {
-    const done = await changeEndpoint(this.#where, id, change, { signal });
-    if (done && !done.circuit.isApplied) await this.#groups.apply(id, { signal, resumes });
+    let before: Registered | undefined;
+    const done = await changeEndpoint(this.#where, id, (known) => change((before = known)), { signal });
+    const ofLimits = before?.circuit.isApplied ? done?.circuit.changed : undefined;
+    if (done && !done.circuit.isApplied) await this.#groups.apply(id, { signal, resumes, ofLimits });
     return done;
   }
 
@@ -329,6 +345,12 @@ export class Endpoints {
   #now = (): number => timeOf(this.#where);
 
   #values = (): Values => valuesOf(opened(this.#open.definition, this.#open.options));
+}
+
+/** The last endpoint of the page before, by the cursor of that page. */
+function lastOf(cursor: unknown): string {
+  if (typeof cursor === "string" && cursor.startsWith("~")) return endpointId(cursor.slice(1), "cursor");
+  throw invalidArgument("cursor", "must be the cursor of an earlier page");
 }
 
 /** To check changes without a request. */

@@ -34,16 +34,25 @@ export class Groups {
   /**
    * Applies what has changed in an endpoint, and reports one that was disabled.
    * @param options.resumes ends a pause of the group
+   * @param options.ofLimits a change that neither pauses the group nor is reported: the state was applied before
    * @throws {SluiceError}
    */
-  async apply(id: string, options: SendOptions & { readonly resumes?: boolean } = {}): Promise<void> {
-    const { resumes = false, ...ofRequest } = options;
+  async apply(
+    id: string,
+    options: SendOptions & { readonly resumes?: boolean; readonly ofLimits?: string | undefined } = {},
+  ): Promise<void> {
+    const { ofLimits, resumes: given = false, ...ofRequest } = options;
+    let resumes = given;
     for (let tries = 0; tries < TRIES; tries++) {
       const { endpoint } = await readOne(this.#where, id, ofRequest);
       const now = timeOf(this.#where);
-      const settings = endpoint ? settingsOf(endpoint, now, resumes) : NONE;
-      await configureGroup(operatedOf(this.#open), id, settings, ofRequest, configure);
-      if (!endpoint || (await this.#isDone(endpoint, now, ofRequest))) return;
+      const wasApplied = endpoint?.circuit.changed === ofLimits;
+      const settings = endpoint ? settingsOf(endpoint, now, { resumes, isPaused: wasApplied }) : NONE;
+      const queue = operatedOf(this.#open);
+      const { pausedUntil } = await configureGroup(queue, id, settings, ofRequest, configure);
+      if (!endpoint || (await this.#isDone(endpoint, now, wasApplied, ofRequest))) return;
+      // The circuit may be closed by now. What an operator has paused has no end, and stays so.
+      resumes ||= Boolean(settings.paused) && pausedUntil !== null;
     }
   }
 
@@ -58,12 +67,17 @@ export class Groups {
     }
   }
 
-  async #isDone(endpoint: Registered, now: number, options: SendOptions): Promise<boolean> {
+  async #isDone(
+    endpoint: Registered,
+    now: number,
+    wasApplied: boolean,
+    options: SendOptions,
+  ): Promise<boolean> {
     const { id, circuit } = endpoint;
     if (circuit.isApplied) return true;
     const { reason } = circuit;
-    if (reason !== null && reason !== "operator" && !(await this.#reported(endpointInfo(endpoint, now))))
-      return true;
+    const mustReport = !wasApplied && reason !== null && reason !== "operator";
+    if (mustReport && !(await this.#reported(endpointInfo(endpoint, now)))) return true;
     return noteIsApplied(this.#where, id, circuit.changed, options);
   }
 
@@ -83,14 +97,19 @@ export class Groups {
 /** The settings of a group without endpoint. */
 const NONE: GroupChanges = { paused: null, maxWorking: null, rate: null, order: null };
 
-function settingsOf({ record, circuit }: Registered, now: number, resumes: boolean): GroupChanges {
+function settingsOf(
+  { record, circuit }: Registered,
+  now: number,
+  { resumes, isPaused }: { readonly resumes: boolean; readonly isPaused: boolean },
+): GroupChanges {
   const { maxWorking = null, rate = null, order = null } = record;
   const own = { rate, order };
   // What an operator has paused stays so, unless the endpoint gets another state.
   if (circuit.state !== "open")
     return { ...own, maxWorking, ...((resumes || circuit.reason) && { paused: null }) };
   // Deliveries are tried one at a time, until one succeeds. The clock of this machine may differ from that of Redis.
-  const pause = circuit.until > now ? { paused: { for: circuit.until - circuit.since } } : {};
+  const mustPause = circuit.until > now && !isPaused;
+  const pause = mustPause ? { paused: { for: circuit.until - circuit.since } } : {};
   return { ...own, maxWorking: 1, ...pause };
 }
 

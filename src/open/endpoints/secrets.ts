@@ -2,6 +2,9 @@
 import { toBase64 } from "../../base64.ts";
 import type { EndpointRecord, EndOfSecret, Sealed } from "../../features/endpoints/index.ts";
 import { decodeValue, encodeValue } from "../../kernel/record/codec.ts";
+import { derivedName } from "../../kernel/names/derived-ids.ts";
+import type { RequestOptions } from "../../kernel/options/types.ts";
+import { requestKey } from "../../kernel/options/validation.ts";
 import type { Values } from "../../kernel/values/values.ts";
 
 /** No schedule has such a name. */
@@ -18,7 +21,23 @@ export function newSecret(): string {
 export interface ValidSecret {
   readonly secret: string;
   readonly until?: number | undefined;
+  /** See {@link EndOfSecret}. */
+  readonly by?: string | undefined;
 }
+
+/** A name for a call with an idempotency key; undefined for one without. */
+export async function callOf(
+  name: "add" | "rotate",
+  id: string | undefined,
+  options: RequestOptions,
+): Promise<string | undefined> {
+  const key = requestKey(options);
+  return key === undefined ? undefined : derivedName("endpoint", name, id ?? "", key);
+}
+
+/** The current secret, if an earlier copy of the call has made it. */
+export const madeBy = ([current]: readonly ValidSecret[], by: string | undefined): string | undefined =>
+  by !== undefined && current?.by === by ? current.secret : undefined;
 
 /** What the record of an endpoint has of its secrets and headers. */
 export async function sealed(
@@ -29,7 +48,7 @@ export async function sealed(
 ): Promise<Pick<EndpointRecord, "secrets" | "headers" | "sealed">> {
   const value: Sealed = { secrets: secrets.map(({ secret }) => secret), headers };
   return {
-    secrets: secrets.map(({ secret, until }): EndOfSecret => ({ end: secret.slice(-SHOWN), until })),
+    secrets: secrets.map(({ secret, ...others }): EndOfSecret => ({ end: secret.slice(-SHOWN), ...others })),
     headers: Object.keys(headers),
     sealed: await values.seal(contextOf(id), encodeValue(value, "secret"), "secret"),
   };
@@ -48,7 +67,7 @@ export async function unsealed(
   const { secrets, headers } = (await values.open(contextOf(id), decodeValue(record.sealed))) as Sealed;
   return {
     secrets: secrets
-      .map((secret, i) => ({ secret, until: record.secrets[i]?.until }))
+      .map((secret, i) => ({ secret, until: record.secrets[i]?.until, by: record.secrets[i]?.by }))
       .filter(({ until = now + 1 }) => until > now),
     headers,
   };

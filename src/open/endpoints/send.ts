@@ -49,16 +49,16 @@ export async function sendEvent(
   event: EventOfEndpoints,
   options: RequestOptions,
 ): Promise<Sent> {
-  onlyOptions(event, ["type", "payload", "id"], "event.");
+  onlyOptions(event, ["type", "payload", "id"]);
   onlyOptions(options, REQUEST_OPTIONS);
   const { type, payload } = event;
   if (typeof type !== "string" || !WORDS.test(type))
     throw invalidArgument(
-      "event.type",
+      "type",
       "must be words of A-Z a-z 0-9 _ - with dots between, of at most 128 characters",
     );
   const id = event.id === undefined ? await newId(type, options) : checkedId(event.id);
-  const size = encodePayload(payload, "event.payload", open.options.offload?.maxBytes).length;
+  const size = encodePayload(payload, "payload", open.options.offload?.maxBytes).length;
   const { signal } = options;
   const { endpoints } = await readRegistry(where, { signal });
   const matching = [...endpoints.values()].filter(({ record }) =>
@@ -86,7 +86,7 @@ async function newId(type: string, options: RequestOptions): Promise<string> {
 function checkedId(id: unknown): string {
   if (typeof id === "string" && EVENT.test(id)) return id;
   throw invalidArgument(
-    "event.id",
+    "id",
     "must be 1 to 80 visible ASCII characters without braces, beginning with a letter or a digit",
   );
 }

@@ -6,6 +6,7 @@ import {
   fetchTopics,
   isAbandoned,
   newReplay,
+  noteRetention,
   noteTopics,
   pairOf,
   timeOf,
@@ -15,7 +16,13 @@ import { newerSchema } from "../../errors.ts";
 import { commandCall, run } from "../../kernel/call.ts";
 import { deadlineOf } from "../../kernel/options/duration.ts";
 import type { QueueDefinition } from "../definition.ts";
-import { type DeclaredSubscription, sinceMs, subscriptionsOf, type Subscribes } from "./definition.ts";
+import {
+  type DeclaredSubscription,
+  retentionOf,
+  sinceMs,
+  subscriptionsOf,
+  type Subscribes,
+} from "./definition.ts";
 import type { TopicMeans } from "./publish.ts";
 import { replayMeans } from "./replay.ts";
 import { recordOf } from "./subscribe.ts";
@@ -60,6 +67,7 @@ export async function applySubscriptions(
     const done = await applyOne(means, queue, stored[i] ?? "", signal);
     if (done) changed.push(done);
   }
+  await noteRetained(means, queues, signal);
   const withPast = queues.filter(({ subscribes }) =>
     subscriptionsOf(subscribes).some(({ since }) => since !== undefined),
   );
@@ -110,6 +118,21 @@ function readDeclared(text: string): readonly string[] {
   return (JSON.parse(text.slice(2)) as readonly (readonly [string])[]).map(([topic]) => topic);
 }
 
+/** Notes what the topics retain that are declared here: publishers that know only their names retain it, too. */
+async function noteRetained(
+  { ref }: TopicMeans,
+  queues: readonly Subscriber[],
+  signal: AbortSignal | undefined,
+) {
+  const topics = queues.flatMap(({ subscribes }) => subscriptionsOf(subscribes));
+  const notes = topics.flatMap(({ topic, definition }) => {
+    const retention = definition && retentionOf(definition.options);
+    const isSealed = Boolean(definition?.options.encryption);
+    return retention ? [noteRetention(ref, topic, { ...retention, isSealed })] : [];
+  });
+  if (notes.length > 0) await ref.transport.send(notes, { signal });
+}
+
 /** Gives new subscribers what they get of the past, and continues what another call has begun. */
 async function replay(
   means: TopicMeans,
@@ -122,7 +145,7 @@ async function replay(
   for (const { name, subscribes } of queues) {
     const subscriptions = subscriptionsOf(subscribes);
     const encryptionOf = (of: string): MaybeEncryption =>
-      subscriptions.find(({ topic }) => topic === of)?.encryption;
+      subscriptions.find(({ topic }) => topic === of)?.definition?.options.encryption;
     for (const { topic } of subscriptions) {
       const pair = pairOf({ queue: name, topic });
       const state = topics.replays.get(pair);

@@ -42,6 +42,8 @@ export interface TopicDefinition<In = unknown> {
   readonly options: TopicOptions<In>;
   /** Has the type of payloads; never a value. */
   readonly types?: { readonly in: In } | undefined;
+  /** Whether nothing but its name is known. @default false */
+  readonly isNameOnly?: boolean | undefined;
 }
 
 /** A topic by its name or its declaration. */
@@ -90,7 +92,7 @@ export function retentionOf({ retain }: Pick<TopicOptions, "retain">): Retention
 
 /** @throws {SluiceError} `invalid_argument` if it is neither a name nor a declared topic */
 export function topicOf<In>(topic: TopicOrName<In>): TopicDefinition<In> {
-  if (typeof topic === "string") return { name: topicName(topic), options: {} };
+  if (typeof topic === "string") return { name: topicName(topic), options: {}, isNameOnly: true };
   if (typeof topic?.options !== "object" || typeof topic.name !== "string") {
     throw invalidArgument("topic", "must be a name, or a topic that defineTopic made");
   }
@@ -116,8 +118,8 @@ export interface DeclaredSubscription {
   readonly topic: string;
   readonly filter: readonly HeaderFilter[];
   readonly since: Duration | Date | undefined;
-  /** How what the topic retains is encrypted, if it is declared. */
-  readonly encryption: MaybeEncryption;
+  /** The topic, if it is declared. */
+  readonly definition: TopicDefinition | undefined;
 }
 
 /**
@@ -148,7 +150,7 @@ function subscriptionOf(given: Subscribes, path: string): DeclaredSubscription {
     topic: patternOf(topic, path),
     filter: conditionsOf(filter, `${path}.filter`),
     since,
-    encryption: typeof topic === "string" ? undefined : topic.options.encryption,
+    definition: typeof topic === "string" ? undefined : topic,
   };
 }
 

@@ -6,10 +6,12 @@ import {
   matchingIn,
   type Message,
   noteRetention,
-  type Retention,
+  noteTopics,
+  type StoredRetention,
   retainCommand,
   subscribersOf,
   type Subscription,
+  timeOf,
   type TopicsRef,
   versionCall,
 } from "../../features/topics/index.ts";
@@ -18,6 +20,7 @@ import { replyOf } from "../../kernel/scripts/replies.ts";
 import type { SendOptions, Transport } from "../../kernel/transport.ts";
 import type { Queue } from "../queue.ts";
 import type { Open } from "../opening.ts";
+import type { Retaining } from "./retaining.ts";
 
 /** What became of a message. */
 export interface Published {
@@ -54,14 +57,6 @@ export interface TopicMeans {
   readonly open: Open;
 }
 
-/** Messages to retain, as they are stored. */
-export interface Retaining {
-  readonly retention: Retention;
-  /** @param at when they are published, epoch ms */
-  readonly messages: (at: number) => readonly string[];
-  readonly at: () => number;
-}
-
 /** How often one call reads the subscriptions, if others change them all the time. */
 const MAX_ROUNDS = 5;
 
@@ -77,12 +72,13 @@ export async function publishMessages(
   means: TopicMeans,
   topic: string,
   messages: readonly Message[],
-  retaining: Retaining | undefined,
+  retain: (stored: StoredRetention | undefined) => Promise<Retaining | undefined>,
   options: SendOptions,
 ): Promise<readonly Published[]> {
   const { ref } = means;
   const outcomes = messages.map(() => new Map<string, Outcome>());
   let known = knownTopics(ref) ?? (await fetchTopics(ref, options));
+  const retaining = await retain(known.topics.retained.get(topic));
   let failure: SluiceError | undefined;
   let rounds = 0;
   for (let version = Number.NaN; version !== known.topics.version; rounds++) {
@@ -97,8 +93,9 @@ export async function publishMessages(
     const calls = copiesOf(matchingIn(known, topic), messages, outcomes);
     const first = async (own: Transport): Promise<number> => {
       const retained = rounds > 0 ? undefined : retaining;
-      const notes = retained && !known.noted.has(topic) ? noteRetention(ref, topic, retained.retention) : [];
-      const at = retained?.at() ?? 0;
+      const notes = retained && !known.noted.has(topic) ? [noteTopics(ref)] : [];
+      if (notes.length > 0 && retained?.declared) notes.push(noteRetention(ref, topic, retained.declared));
+      const at = timeOf(ref);
       const kept = retained ? [retainCommand(ref, topic, at, retained.messages(at))] : [];
       const { command, read } = versionCall(ref);
       const found = await own.send([...notes, ...kept, command], options);

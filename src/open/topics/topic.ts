@@ -1,27 +1,24 @@
-import { encrypted, checkedEncryption } from "../../features/encryption/index.ts";
 import {
   fetchTopics,
   type Message,
   passes,
   type Replayed,
+  type StoredRetention,
   type Subscription,
-  timeOf,
-  writeMessage,
 } from "../../features/topics/index.ts";
 import { checkAndEncode } from "../../kernel/enqueue/new-tasks.ts";
 import { fixedOptions, TASK_OPTIONS, uniqueness, whenReady } from "../../kernel/enqueue/task-options.ts";
 import { derivedTaskIds } from "../../kernel/names/derived-ids.ts";
 import { matchesWords } from "../../kernel/names/word-pattern.ts";
-import { all } from "../../kernel/maybe-promise.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
 import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import type { EnqueueOptions, RequestOptions } from "../../kernel/options/types.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "../../kernel/options/validation.ts";
-import { plainValues } from "../../kernel/values/values.ts";
 import type { QueueOrName } from "../definition.ts";
-import { retentionOf, type SubscribeOptions, type TopicDefinition, type TopicOptions } from "./definition.ts";
-import { type Published, publishMessages, type Retaining, type TopicMeans } from "./publish.ts";
+import { type SubscribeOptions, type TopicDefinition } from "./definition.ts";
+import { type Published, publishMessages, type TopicMeans } from "./publish.ts";
 import { type ReplayOptions, replayTopic } from "./replay.ts";
+import { retainingOf } from "./retaining.ts";
 import { type Subscribed, subscribeQueue, unsubscribeQueue } from "./subscribe.ts";
 
 /** Options of a message: those of the copy in each queue. */
@@ -47,13 +44,13 @@ export interface Preview {
  */
 export class Topic<In = unknown> {
   readonly name: string;
-  readonly #options: TopicOptions<In>;
+  readonly #definition: TopicDefinition<In>;
   readonly #means: TopicMeans;
 
   /** @param means how it reaches Redis and its queues */
-  constructor({ name, options }: TopicDefinition<In>, means: TopicMeans) {
-    this.name = name;
-    this.#options = options;
+  constructor(definition: TopicDefinition<In>, means: TopicMeans) {
+    this.name = definition.name;
+    this.#definition = definition;
     this.#means = means;
   }
 
@@ -96,8 +93,7 @@ export class Topic<In = unknown> {
   ): Promise<readonly Published[]> {
     const key = requestKey(options);
     const derived = key === undefined ? () => newTaskId() : await derivedTaskIds(`topic ${this.name}`, key);
-    const retention = retentionOf(this.#options);
-    const { schema } = this.#options;
+    const { schema } = this.#definition.options;
     const texts: string[] = [];
     const messages: Message[] = [];
     for (const [i, { payload, id, ...own }] of given.entries()) {
@@ -107,30 +103,13 @@ export class Topic<In = unknown> {
       whenReady({}, own, at(i));
       uniqueness({ ...own, id: "id" }, at(i));
       // A queue may keep larger payloads elsewhere.
-      const text = checkAndEncode(schema, { payload }, at(i), retention ? undefined : Infinity);
+      const text = checkAndEncode(schema, { payload }, at(i), Infinity);
       texts.push(typeof text === "string" ? text : await text);
       messages.push({ id: id ?? derived(i), payload, options: own });
     }
-    const retaining = retention && (await this.#retaining(retention, messages, texts, at));
-    return publishMessages(this.#means, this.name, messages, retaining, { signal: options.signal });
-  }
-
-  /** Seals what the topic retains. */
-  async #retaining(
-    retention: Retaining["retention"],
-    messages: readonly Message[],
-    texts: readonly string[],
-    at: (i: number) => string,
-  ): Promise<Retaining> {
-    const values = encrypted(plainValues(), this.name, checkedEncryption(this.#options.encryption));
-    const sealed = await all(messages, ({ id }, i) =>
-      values.seal({ kind: "payload", id }, texts[i] as string, `${at(i)}payload`),
-    );
-    return {
-      retention,
-      at: () => timeOf(this.#means.ref),
-      messages: (now) => messages.map((message, i) => writeMessage(message, sealed[i] as string, now)),
-    };
+    const retain = (stored: StoredRetention | undefined) =>
+      retainingOf(this.#means.ref, this.#definition, { messages, texts, at }, stored);
+    return publishMessages(this.#means, this.name, messages, retain, { signal: options.signal });
   }
 
   /**
@@ -168,7 +147,7 @@ export class Topic<In = unknown> {
     queue: QueueOrName<unknown, unknown>,
     options: SubscribeOptions & RequestOptions = {},
   ): Promise<Subscribed> {
-    return subscribeQueue(this.#means, queue, this.name, options, () => this.#options.encryption);
+    return subscribeQueue(this.#means, queue, this.name, options, () => this.#definition.options.encryption);
   }
 
   /**
@@ -187,6 +166,6 @@ export class Topic<In = unknown> {
    * @throws {SluiceError} `invalid_argument` if the queue has not subscribed
    */
   replay(queue: QueueOrName<unknown, unknown>, options: ReplayOptions & RequestOptions): Promise<Replayed> {
-    return replayTopic(this.#means, queue, this.name, options, () => this.#options.encryption);
+    return replayTopic(this.#means, queue, this.name, options, () => this.#definition.options.encryption);
   }
 }

@@ -5,6 +5,7 @@ import { json } from "../../respond.ts";
 import { atOnce } from "../at-once.ts";
 import { type DeadMessage, deadMessage, readDead, shownDead } from "../dead-messages.ts";
 import { badRequest, missing, notFound } from "../failure.ts";
+import { valuesIn } from "../filters.ts";
 import { messageId, placeIfAny, type PlacedMessage, placeOf, placesOf } from "../message.ts";
 import type { Session } from "../session.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
@@ -15,7 +16,7 @@ export function dlqRoutes(app: DialectApp, dialect: Dialect): void {
   app.get("/v2/dlq", async (c) => {
     const session = dialect.session(c);
     const query = queryOf(c);
-    const ids = query.getAll("dlqIds");
+    const ids = valuesIn(query, "dlqIds");
     const found = await atOnce(session, ids, find);
     const { dead, cursor } =
       ids.length > 0 ? { dead: found, cursor: undefined } : await readDead(session, query);
@@ -80,7 +81,7 @@ async function find(open: Open, text: string): Promise<DeadMessage | undefined> 
 
 /** The dead letters that a request is about: by their ids, or those of a page. @throws {Failure} 400 */
 async function chosen(session: Session, query: URLSearchParams) {
-  const ids = query.getAll("dlqIds");
+  const ids = valuesIn(query, "dlqIds");
   if (ids.length > 0) return { placed: placesOf(ids), cursor: undefined };
   if (query.size === 0)
     throw badRequest("name the dead letters: by dlqIds, by filters, or all of them by count");

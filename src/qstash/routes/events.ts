@@ -3,7 +3,7 @@ import { json } from "../../respond.ts";
 import { readWhole } from "../durations.ts";
 import { atOnce } from "../at-once.ts";
 import { badRequest } from "../failure.ts";
-import { readFilters } from "../filters.ts";
+import { readFilters, valuesIn } from "../filters.ts";
 import { LIVE } from "../live-messages.ts";
 import { LOG_STATES, type LoggedMessage, loggedMessage, shownLogged } from "../logs.ts";
 import { placeIfAny } from "../message.ts";
@@ -47,7 +47,7 @@ export function eventRoutes(app: DialectApp, dialect: Dialect): void {
  */
 async function readLogs(session: Session, query: URLSearchParams) {
   const { matches } = readFilters(query, ["count", "cursor", "order", "state", "messageIds", "api"]);
-  const wanted = query.getAll("state").map((state) => (state === "CANCELLED" ? "CANCELED" : state));
+  const wanted = valuesIn(query, "state").map((state) => (state === "CANCELLED" ? "CANCELED" : state));
   for (const state of wanted)
     if (state !== "IN_PROGRESS" && !LOG_STATES.includes(state as never))
       throw badRequest(`invalid state: ${state}; it must be IN_PROGRESS or one of ${LOG_STATES.join(", ")}`);
@@ -72,7 +72,7 @@ async function readLogs(session: Session, query: URLSearchParams) {
     return direction < 0 ? sorted.toReversed() : sorted;
   };
 
-  const ids = [...query.getAll("messageIds"), ...query.getAll("messageId")];
+  const ids = [...valuesIn(query, "messageIds"), ...valuesIn(query, "messageId")];
   if (ids.length > 0) {
     const found = await atOnce(session, ids, find);
     return { entries: await inOrder(found.flatMap((one) => one ?? [])), cursor: undefined };

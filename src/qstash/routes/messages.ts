@@ -5,7 +5,7 @@ import { slicesOf } from "../../kernel/slices.ts";
 import { readWhole } from "../durations.ts";
 import { badRequest, notFound } from "../failure.ts";
 import { type LiveMessage, livePages } from "../live-messages.ts";
-import { type Filtered, readFilters } from "../filters.ts";
+import { type Filtered, readFilters, valuesIn } from "../filters.ts";
 import { type Message, placeOf, type PlacedMessage, placesOf } from "../message.ts";
 import type { Session } from "../session.ts";
 import { shownRequest } from "../shown.ts";
@@ -54,7 +54,7 @@ export function messageRoutes(app: DialectApp, dialect: Dialect): void {
   app.delete("/v2/messages", async (c) => {
     const session = dialect.session(c);
     const query = new URL(c.req.url).searchParams;
-    const ids = query.getAll("messageIds");
+    const ids = valuesIn(query, "messageIds");
     if (ids.length > 0) return json({ cancelled: await cancel(session, placesOf(ids)) });
     const { matches } = readFilters(query, ["count", "cursor"]);
     if (query.size === 0)

@@ -150,6 +150,66 @@ describe("a circuit", () => {
     expect(await endpoints().get("acme")).toMatchObject({ state: "open", retryAt: START + 30_000 });
   });
 
+  test("that is open pauses for no longer if its endpoint is changed", async () => {
+    await send(5);
+    await deliver(false);
+    rig.now += 29_000;
+    await own.change("acme", { maxWorking: 3 });
+    expect(await groupOf()).toEqual({ paused: true, pausedUntil: START + 30_000, maxWorking: 1 });
+  });
+
+  /** Another instance that opens the circuit. Something happens just before it gives the group its settings. */
+  const openingLate = (first: () => Promise<unknown>): Endpoints => {
+    let isLate = false;
+    return endpoints({
+      transport: {
+        send: async (commands, options) => {
+          const configures = commands.some((one) => "script" in one && one.script.name === "configure");
+          if (configures && !isLate) {
+            isLate = true;
+            await first();
+          }
+          return rig.transport.send(commands, options);
+        },
+      },
+    });
+  };
+
+  test("that was closed meanwhile leaves no pause behind", async () => {
+    await send(4);
+    await deliver(false);
+    const late = openingLate(async () => {
+      rig.now += 30_000;
+      await own.upkeep();
+      await own.report({ ok: true, gone: false }, { task: { group: "acme" } });
+      expect(await stateOf()).toBe("active");
+      // It is not a delivery, but what it says is the same: the pause is over.
+      rig.now -= 29_000;
+    });
+    await late.report({ ok: false, gone: false }, { task: { group: "acme" } });
+    expect(await groupOf()).toEqual({ paused: false, pausedUntil: null, maxWorking: 7 });
+  });
+
+  test("of an endpoint that was removed meanwhile leaves no settings behind", async () => {
+    await send(4);
+    await deliver(false);
+    const late = openingLate(() => own.remove("acme"));
+    await late.report({ ok: false, gone: false }, { task: { group: "acme" } });
+    expect(await groupOf()).toEqual({ paused: false, pausedUntil: null, maxWorking: null });
+  });
+
+  test("leaves the group paused that an operator has paused", async () => {
+    await send(5);
+    const taken = (await rig.queue().dequeue({ max: 10 })).filter(({ group }) => group === "acme");
+    await rig.operator().configureGroup("acme", { paused: true });
+    for (const task of taken) await own.report({ ok: false, gone: false }, { task });
+    expect(await stateOf()).toBe("open");
+    expect(await groupOf()).toMatchObject({ paused: true, pausedUntil: null });
+    rig.now += 30_000;
+    await own.report({ ok: true, gone: false }, { task: { group: "acme" } });
+    expect(await groupOf()).toEqual({ paused: true, pausedUntil: null, maxWorking: 7 });
+  });
+
   test("has the limits that are given", async () => {
     own = endpoints({ circuit: { failures: 1, share: 1, pause: "5s", longest: "7s", window: "10s" } });
     await send(1);
@@ -181,6 +241,15 @@ describe("an endpoint is disabled", () => {
     await own.upkeep();
     expect(disabled).toHaveLength(1);
     expect(await stateOf("other")).toBe("active");
+  });
+
+  test("and not reported again when it is changed", async () => {
+    await send(1);
+    await deliver(false, { gone: true });
+    await own.change("acme", { description: "asked" });
+    await own.rotate("acme");
+    await own.upkeep();
+    expect(disabled).toHaveLength(1);
   });
 
   test("not if one of its deliveries succeeded meanwhile", async () => {

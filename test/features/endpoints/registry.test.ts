@@ -108,6 +108,23 @@ describe("an endpoint", () => {
     expect((await endpoints().rotate("acme", { keep: 0 }))?.endpoint.secrets).toHaveLength(1);
   });
 
+  test("is added once, and gets one secret, if a call with an idempotency key is repeated", async () => {
+    const add = () => endpoints().add({ url }, { idempotencyKey: "k" });
+    const first = await add();
+    expect(await add()).toEqual(first);
+    const { id } = first.ok ? first.endpoint : { id: "" };
+    const rotate = () => endpoints().rotate(id, { idempotencyKey: "k" });
+    const rotated = await rotate();
+    expect(await rotate()).toEqual(rotated);
+    await endpoints().change(id, { headers: { "x-a": "b" } });
+    expect((await rotate())?.secret).toBe(rotated?.secret);
+    expect(await endpoints().find({ task: { group: id } })).toMatchObject({
+      secrets: [rotated?.secret, first.ok && first.secret],
+    });
+    expect(await add()).toEqual({ ok: false, code: "exists" });
+    expect((await endpoints().list()).endpoints).toHaveLength(1);
+  });
+
   test("has its secrets and headers encrypted, if the queue is", async () => {
     const key = (byte: number) => new Uint8Array(32).fill(byte);
     const sealing = { encryption: encryption({ keys: { a: key(1) }, current: "a" }) };
@@ -157,8 +174,8 @@ describe("an endpoint", () => {
 test("endpoints are listed by pages", async () => {
   for (const id of ["c", "a", "b"]) await added(id);
   const first = await endpoints().list({ size: 2 });
-  expect([first.endpoints.map(({ id }) => id), first.cursor]).toEqual([["a", "b"], "b"]);
-  const second = await endpoints().list({ size: 2, cursor: "b" });
+  expect([first.endpoints.map(({ id }) => id), first.cursor]).toEqual([["a", "b"], "~b"]);
+  const second = await endpoints().list({ size: 2, cursor: "~b" });
   expect([second.endpoints.map(({ id }) => id), second.cursor]).toEqual([["c"], null]);
 });
 
@@ -213,10 +230,10 @@ describe("an event", () => {
 
   test("of another type, or none, is refused", async () => {
     await expect(endpoints().send({ type: "orders.*", payload: 1 })).rejects.toMatchObject({
-      path: "event.type",
+      path: "type",
     });
     await expect(endpoints().send({ type: "a", id: "{a}", payload: 1 })).rejects.toMatchObject({
-      path: "event.id",
+      path: "id",
     });
   });
 });
@@ -245,6 +262,39 @@ describe("an instance reads the endpoints", () => {
     expect(await names()).toEqual(["a"]);
     rig.now += 1;
     expect(await names()).toEqual(["a", "b"]);
+  });
+
+  test("at once, before a delivery is given up or put off", async () => {
+    await added("a");
+    const own = endpoints({ transport: instance() });
+    const find = () => own.find({ task: { group: "a" } });
+    await endpoints().disable("a");
+    expect(await find()).toMatchObject({ disabled: "an operator has disabled the endpoint" });
+    await endpoints().enable("a");
+    expect(await find()).toMatchObject({ secrets: [expect.any(String)] });
+    for (let i = 0; i < 5; i++)
+      await endpoints().report({ ok: false, gone: false }, { task: { group: "a" } });
+    rig.now += 10_000;
+    await expect(find()).rejects.toMatchObject({ name: "RetryAfter", delay: 20_000 });
+    await endpoints().enable("a");
+    expect(await find()).toMatchObject({ secrets: [expect.any(String)] });
+  });
+
+  test("only if they have changed, for the deliveries of one that was removed", async () => {
+    await added("a");
+    const commands: string[] = [];
+    const { send } = instance();
+    const own = endpoints({
+      transport: {
+        send: (all, options) => {
+          commands.push(...all.map((one) => ("script" in one ? one.script.name : one[0])));
+          return send(all, options);
+        },
+      },
+    });
+    await own.find({ task: { group: "a" } });
+    for (const group of ["b", "c"]) expect(await own.find({ task: { group } })).toBeUndefined();
+    expect(commands).toEqual(["HGETALL", "HGET", "HGET"]);
   });
 
   test("at once, if it delivers to one that it does not know", async () => {

@@ -98,6 +98,21 @@ describe.each<Via>(["node:http", "fetch"])("by %s", (via) => {
     await receiver.closed;
   });
 
+  test("a body that must not be there does not change the status", async () => {
+    const receiver = await startHostile((socket) => {
+      socket.end("HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\nno");
+    });
+    expect(await sendVia(via, { url: receiver.url })).toMatchObject({ status: 204, body: "" });
+    await receiver.closed;
+  });
+
+  test("a newline at the end of a header, as of a secret from a file, is left out", async () => {
+    const receiver = await startHostile((socket) => socket.end(`${OK}content-length: 0\r\n\r\n`));
+    const headers = { authorization: "Bearer secret\n" };
+    expect(await sendVia(via, { url: receiver.url, headers })).toMatchObject({ status: 200 });
+    expect(receiver.requests[0]).toContain("\r\nauthorization: Bearer secret\r\n");
+  });
+
   test.each([
     ["101", "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"],
     ["what is no HTTP", "220 mail.example.com ESMTP\r\n"],

@@ -2,7 +2,7 @@ import dns from "node:dns";
 import http from "node:http";
 import https from "node:https";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { sendTo, type UrlPolicy } from "../../../src/features/push/index.ts";
+import { push, sendTo, type UrlPolicy } from "../../../src/features/push/index.ts";
 import { nodeSender } from "../../../src/features/push/senders/node-sender.ts";
 import { inOwnTime, passingAfter } from "../../support/own-time.ts";
 import { startHostile } from "./hostile.ts";
@@ -223,6 +223,10 @@ describe("a runtime that does not show addresses", () => {
       await expect(sendTo({ url: "https://example.com/" })).rejects.toThrow(message);
       const allowed = sendTo({ url: "https://example.com/" }, { allow: ["example.com"] });
       expect(await allowed).toMatchObject({ status: 201, body: "ok", truncated: false });
+      const get = { url: "https://example.com/", method: "get", body: "a" };
+      await expect(sendTo(get, { allow: ["example.com"] })).rejects.toThrow("body must be absent with get");
+      expect(() => push({ endpoints: { find: () => undefined } })).toThrow(/^push.allow must list the hosts/);
+      push({ url: "https://example.com/" });
       const other = sendTo({ url: "https://example.org/" }, { allow: ["example.com"] });
       await expect(other).rejects.toThrow("url must have one of the hosts that are allowed");
       expect(fetched).toHaveBeenCalledTimes(1);
@@ -238,6 +242,7 @@ test.each<[string, object]>([
   ["headers.Host is set by the sender itself", { headers: { Host: "example.org" } }],
   ["headers.transfer-encoding is set by the sender itself", { headers: { "transfer-encoding": "chunked" } }],
   ["headers.x-a must be a header of HTTP", { headers: { "x-a": "1\r\nx-b: 2" } }],
+  ["headers.x-a must be a header of HTTP", { headers: { "x-a": undefined } }],
   ["headers.x a must be a header of HTTP", { headers: { "x a": "1" } }],
   ["timeout must be a duration of 1 to 900000 ms", { timeout: "1h" }],
 ])("refuses a request: %s", async (message, request) => {

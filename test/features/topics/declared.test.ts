@@ -12,6 +12,7 @@ import { encrypting } from "../../support/encrypting.ts";
 import { useTopicRig } from "./topic-rig.ts";
 
 const { rig, instance, topics, queue, take } = useTopicRig();
+const plain = defineTopic<number>("orders");
 const orders = defineTopic<number>("orders", { retain: { for: "2h" }, encryption: encrypting() });
 
 const subscribing = (...subscribes: readonly Subscribes[]) => defineQueue("billing", { subscribes });
@@ -30,7 +31,7 @@ test("a deployment adds, changes and removes the subscriptions that it declares,
   await topics().subscribe("billing", "payments");
   await topics().subscribe("mail", "orders");
   const filter = { header: "region", in: ["eu"] };
-  expect(await apply([subscribing(orders, ["orders.*", { filter }], "payments")])).toEqual([
+  expect(await apply([subscribing(plain, ["orders.*", { filter }], "payments")])).toEqual([
     { queue: "billing", subscribed: ["orders", "orders.*", "payments"], unsubscribed: [] },
   ]);
   expect(await pairs()).toEqual([
@@ -41,12 +42,12 @@ test("a deployment adds, changes and removes the subscriptions that it declares,
   ]);
   // The same declaration again takes one command, in any instance.
   const second = instance();
-  expect(await apply([subscribing(orders, ["orders.*", { filter }], "payments")], second)).toEqual([]);
+  expect(await apply([subscribing(plain, ["orders.*", { filter }], "payments")], second)).toEqual([]);
   expect(second.names()).toEqual([["HMGET"]]);
   // What an operator has removed or replaced since then stays so.
   await topics().unsubscribe("billing", "orders");
   await topics().subscribe("billing", "orders.*");
-  expect(await apply([subscribing(orders, ["orders.*", { filter }], "payments")])).toEqual([]);
+  expect(await apply([subscribing(plain, ["orders.*", { filter }], "payments")])).toEqual([]);
   expect(await apply([subscribing(["orders.*", { filter }], "refunds")])).toEqual([
     { queue: "billing", subscribed: ["orders.*", "refunds"], unsubscribed: ["orders", "payments"] },
   ]);
@@ -98,6 +99,13 @@ test("a deployment continues a replay that has died, also of a queue whose paylo
   rig.now += 61_000;
   expect(await apply([billing])).toEqual([]);
   expect(await queue("billing").counts()).toMatchObject({ pending: 150 });
+});
+
+test("a deployment notes what the topics of its queues retain", async () => {
+  const again = instance();
+  for (let i = 0; i < 2; i++) await apply([subscribing(orders)], again);
+  expect(again.names().at(-1)).toEqual(["HSET"]);
+  expect(await rig.command("HGET", "sluice:topics", "/orders")).toBe(`1;7200000;10000000;${rig.now};s`);
 });
 
 test("declarations are checked when the deployment is made", () => {

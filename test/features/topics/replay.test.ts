@@ -115,6 +115,42 @@ describe("a topic that retains messages", () => {
   });
 });
 
+describe("a publisher that knows only the name of a topic", () => {
+  test("retains what others have declared, for two days after that was last seen", async () => {
+    const publish = (id: string) => topics().topic("orders").publish(1, { id });
+    await publish("a");
+    expect(await retained()).toEqual([]);
+    await topics().topic(orders).publish(1, { id: "b" });
+    await instance().topics().topic("orders").publish(1, { id: "c" });
+    expect(await retained()).toEqual(["b", "c"]);
+    rig.now += 48 * HOUR;
+    await instance().topics().topic("orders").publish(1, { id: "d" });
+    // One that has another declaration goes by that.
+    await topics().topic(defineTopic("orders")).publish(1, { id: "e" });
+    expect(await retained()).toEqual(["b", "c"]);
+    await publish("f");
+    expect(await retained()).toEqual(["b", "c"]);
+  });
+
+  test("refuses what others encrypt, and what is too large", async () => {
+    const secret = defineTopic("orders", { retain: { for: "1h" }, encryption: encrypting() });
+    await topics().topic(secret).publish("x", { id: "a" });
+    await topics().subscribe("billing", "orders");
+    const other = instance().topics();
+    await expect(other.topic("orders").publish(1)).rejects.toMatchObject({ code: "undecryptable" });
+    await expect(other.replay("billing", "orders", { since: "1h" })).rejects.toMatchObject({
+      code: "undecryptable",
+    });
+    expect(await take("billing")).toEqual([]);
+    await rig.command("FLUSHALL");
+    await topics().topic(orders).publish(1, { id: "a" });
+    const huge = instance().topics().topic("orders").publish("x".repeat(1_048_575));
+    await expect(huge).rejects.toMatchObject({ code: "too_large", path: "payload" });
+    await instance().topics().topic("orders").publish("x".repeat(1_048_574), { id: "b" });
+    expect(await retained()).toEqual(["a", "b"]);
+  });
+});
+
 describe("sweeps", () => {
   test("remove what was retained for long enough, and end when nothing is left", async () => {
     await publishHourly("a", "b", "c");
@@ -128,7 +164,6 @@ describe("sweeps", () => {
     await sweep();
     await sweep();
     expect(await note()).toBeNull();
-    expect(await rig.command("HGETALL", "sluice:topics")).toEqual([]);
     expect(await rig.command("EXISTS", list)).toBe(0);
   });
 
@@ -213,11 +248,11 @@ describe("sweeps", () => {
     expect(all.replayed).toEqual({ messages: 2, more: false });
   });
 
-  test("keep what a publisher adds while they forget a topic that is empty", async () => {
+  test("go on with what a publisher adds while they end", async () => {
     await publishHourly("a");
     rig.now += 3 * HOUR;
     const sweeper = instance(async (names) => {
-      if (names.includes("HDEL")) await topics().topic(orders).publish(2, { id: "b" });
+      if (names.includes("ZREMRANGEBYSCORE")) await topics().topic(orders).publish(2, { id: "b" });
     });
     await sweep(sweeper.transport);
     await topics().subscribe("billing", orders, { since: "1h" });

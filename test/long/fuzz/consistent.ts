@@ -90,6 +90,14 @@ const each = (list: unknown, change: (fields: Fields) => void) => {
   if (Array.isArray(list)) for (const item of list) if (isObject(item)) change(item);
 };
 
+/** The ids of endpoints and events have other forms than those of tasks, and headers are those of HTTP. */
+function ofEndpoints(body: Fields): void {
+  if (typeof body["id"] === "string" && !/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(body["id"]))
+    body["id"] = "acme";
+  delete body["headers"];
+  inBase64(body, "payload");
+}
+
 /** By operation, the rules between the fields of its body. */
 const rules: Readonly<Record<string, (body: Fields, path: Plan["path"]) => void>> = {
   enqueue(body) {
@@ -100,6 +108,9 @@ const rules: Readonly<Record<string, (body: Fields, path: Plan["path"]) => void>
     if (Object.hasOwn(body, "messages")) each(body["messages"], newTask);
     else newTask(body);
   },
+  addEndpoint: ofEndpoints,
+  changeEndpoint: ofEndpoints,
+  sendEvent: ofEndpoints,
   addFlow: newFlow,
   addBefore(body, { id }) {
     newFlow(body);

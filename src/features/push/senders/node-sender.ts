@@ -109,8 +109,11 @@ function receive(
   });
   // A response that leaves HTTP.
   request.on("upgrade", () => fail(new DeliveryError("invalid_response", "the response was 101")));
-  request.on("error", (error) => fail(faultOf(error)));
+  let responded = false;
+  // What follows a response, such as a body after 204, does not change it: reading its body ends then.
+  request.on("error", (error) => responded || fail(faultOf(error)));
   request.on("response", (response) => {
+    responded = true;
     signal.removeEventListener("abort", stop);
     readStart(response, hop, (bytes, truncated) => {
       const body = textOf(bytes, truncated);
