@@ -20,6 +20,7 @@ const OMITTED = `
   declare const reports: import("sluice-queue").Queue;
   declare const [imports, rows, audits]: import("sluice-queue").Queue<any>[];
   declare const run: import("sluice-queue/flows").AddedFlow;
+  declare const topics: import("sluice-queue/topics").Topics;
   declare const pages: number[];
   declare const queue: import("sluice-queue").Queue<Email> & Tools["queue"];
   declare const env: Env & Credentials & { EMAILS_KEY: string; PAYLOADS: import("sluice-queue/offload").R2BucketBinding };

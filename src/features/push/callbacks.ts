@@ -6,14 +6,18 @@ import type { CallbackQueue, PushTask, PushTools } from "./types.ts";
 
 const LONGEST_ID = 128;
 
-/** Adds the task of a callback. Its id derives from the delivery's, so that a repeat adds nothing. */
+/**
+ * Adds the task of a callback. Its id derives from the delivery's, so that a repeat adds nothing; that of a failure from
+ * the attempt, too, so that a delivery that is redriven can fail again.
+ */
 export async function callBack(
   queue: QueueOfPush,
   { id, group, headers, attempt }: PushTask,
   tools: PushTools | undefined,
   outcome: { readonly kind: "callback" | "failed" } & Pick<PushReport, "status" | "body" | "error">,
 ): Promise<void> {
-  const { kind, ...result } = outcome;
+  const { kind: of, ...result } = outcome;
+  const kind = of === "failed" ? `failed.${attempt}` : of;
   const readable = `${id}.${kind}`;
   const own = readable.length <= LONGEST_ID ? readable : await derivedName("push", kind, id);
   const report: PushReport = { id, group, headers, attempt, ...result };

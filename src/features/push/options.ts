@@ -49,7 +49,7 @@ export interface PushOptions<T = unknown, Env = unknown, Tools = PushTools> exte
    * @default none
    */
   readonly callback?: QueueOfPush | undefined;
-  /** As `callback`, for each delivery that became a dead letter; `<id>.failed`. It needs `queue`. @default none */
+  /** As `callback`, for each delivery that became a dead letter; `<id>.failed.<attempt>`. It needs `queue`. @default none */
   readonly failureCallback?: QueueOfPush | undefined;
   /** The queue whose tasks are delivered. Needed with `failureCallback`, which asks it for a task's last attempt. */
   readonly queue?: QueueOfPush | undefined;

@@ -97,7 +97,7 @@ describe("failureCallback", () => {
     rig.now += 10_000;
     await run();
     const report = { ...of, attempt: 2, status: 503, body: "later", error: "HTTP 503: later" };
-    expect(await callbacks()).toEqual([["event-1.failed", report]]);
+    expect(await callbacks()).toEqual([["event-1.failed.2", report]]);
     expect(await queueOf("emails").counts()).toMatchObject({ rejected: 1 });
   });
 
@@ -105,8 +105,18 @@ describe("failureCallback", () => {
     const { run } = await delivering([410], options);
     await run();
     expect(await callbacks()).toEqual([
-      ["event-1.failed", { ...of, attempt: 1, status: 410, body: "", error: "HTTP 410" }],
+      ["event-1.failed.1", { ...of, attempt: 1, status: 410, body: "", error: "HTTP 410" }],
     ]);
+  });
+
+  test("gets another task if the delivery is redriven, and fails again", async () => {
+    const { run } = await delivering([410, 410], options);
+    await run();
+    await rig.operator().redrive({
+      ids: ["event-1"],
+    });
+    await run();
+    expect((await callbacks()).map(([id]) => id)).toEqual(["event-1.failed.1", "event-1.failed.2"]);
   });
 
   test("gets a task for a delivery without a response", async () => {
@@ -114,7 +124,7 @@ describe("failureCallback", () => {
     const { run } = await delivering([], { ...options, url, allow: ["10.0.0.1"] });
     await run();
     const error = "url must have a public host, not one of a private network";
-    expect(await callbacks()).toEqual([["event-1.failed", { ...of, attempt: 1, error }]]);
+    expect(await callbacks()).toEqual([["event-1.failed.1", { ...of, attempt: 1, error }]]);
   });
 
   test("gets none of a task without a limit of attempts", async () => {
