@@ -198,3 +198,16 @@ test("a batch with many keys of flow control needs three requests to Redis", asy
   expect(sent).toBe(3);
   expect(await client.flowControl.get("key-19")).toMatchObject({ rateMax: 5 });
 });
+
+test("a bulk cancel that does not end in time says so", async () => {
+  await client.publish({ url, delay: 60 });
+  const began = performance.now();
+  // Each request to Redis takes a minute.
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => began + sent * MINUTE);
+  await expect(client.messages.cancel({ all: true })).rejects.toMatchObject({
+    status: 503,
+    message: expect.stringContaining("call again for the others"),
+  });
+  clock.mockRestore();
+  expect(await client.messages.cancel({ all: true })).toEqual({ cancelled: 1 });
+});
