@@ -63,18 +63,25 @@ const MAX_ROUNDS = 5;
 /** A copy of a message in a queue, or why there is none. */
 type Outcome = { readonly created: boolean } | { readonly error: SluiceError };
 
+/** What became of messages, and the first failure. */
+interface Done {
+  readonly published: readonly Published[];
+  readonly failure?: { readonly code: SluiceErrorCode; readonly reason: string } | undefined;
+  /** Whether the request failed as a whole. */
+  readonly isOver: boolean;
+}
+
 /**
  * Publishes messages in one request: reads which version the subscriptions have, and adds the copies. If it has worked by
  * an old list, it reads the list again, and adds what is missing.
- * @throws {PublishError} if a queue has no copy
  */
-export async function publishMessages(
+export async function publishTogether(
   means: TopicMeans,
   topic: string,
   messages: readonly Message[],
   retain: (stored: StoredRetention | undefined) => Promise<Retaining | undefined>,
   options: SendOptions,
-): Promise<readonly Published[]> {
+): Promise<Done> {
   const { ref } = means;
   const outcomes = messages.map(() => new Map<string, Outcome>());
   let known = knownTopics(ref) ?? (await fetchTopics(ref, options));
@@ -115,9 +122,9 @@ export async function publishMessages(
   }
   const published = messages.map(({ id }, i) => publishedAs(id, outcomes[i] ?? new Map(), rounds > 1));
   const failed = published.flatMap((one) => one.failed).at(0);
-  if (failure) throw new PublishError(topic, failure.code, failure.message, published);
-  if (failed) throw new PublishError(topic, failed.code, `${failed.queue}: ${failed.message}`, published);
-  return published;
+  if (failure) return { published, failure: { code: failure.code, reason: failure.message }, isOver: true };
+  const reason = failed && { code: failed.code, reason: `${failed.queue}: ${failed.message}` };
+  return { published, failure: reason, isOver: false };
 }
 
 /** The messages of which a queue gets copies, by their places. */

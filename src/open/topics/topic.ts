@@ -3,7 +3,6 @@ import {
   type Message,
   passes,
   type Replayed,
-  type StoredRetention,
   type Subscription,
 } from "../../features/topics/index.ts";
 import { checkAndEncode } from "../../kernel/enqueue/new-tasks.ts";
@@ -15,8 +14,9 @@ import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import type { EnqueueOptions, RequestOptions } from "../../kernel/options/types.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "../../kernel/options/validation.ts";
 import type { QueueOrName } from "../definition.ts";
+import { publishMessages, type Retain } from "./batches.ts";
 import { type SubscribeOptions, type TopicDefinition } from "./definition.ts";
-import { type Published, publishMessages, type TopicMeans } from "./publish.ts";
+import type { Published, TopicMeans } from "./publish.ts";
 import { type ReplayOptions, replayTopic } from "./replay.ts";
 import { retainingOf } from "./retaining.ts";
 import { type Subscribed, subscribeQueue, unsubscribeQueue } from "./subscribe.ts";
@@ -107,9 +107,9 @@ export class Topic<In = unknown> {
       texts.push(typeof text === "string" ? text : await text);
       messages.push({ id: id ?? derived(i), payload, options: own });
     }
-    const retain = (stored: StoredRetention | undefined) =>
-      retainingOf(this.#means.ref, this.#definition, { messages, texts, at }, stored);
-    return publishMessages(this.#means, this.name, messages, retain, { signal: options.signal });
+    const retain: Retain = (part, stored) => retainingOf(this.#means.ref, this.#definition, part, stored);
+    const batch = { messages, texts, at };
+    return publishMessages(this.#means, this.name, batch, retain, { signal: options.signal });
   }
 
   /**

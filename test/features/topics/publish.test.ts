@@ -105,6 +105,30 @@ describe("a message", () => {
     expect(await orders.publishMany([])).toEqual([]);
   });
 
+  test("may be one of many large ones, which go in several requests", async () => {
+    await topics().subscribe("billing", "orders");
+    const orders = defineTopic<string>("orders", { retain: { for: "1h" } });
+    const payload = "x".repeat(900_000);
+    const messages = [0, 1, 2].map((i) => ({ id: `m${i}`, payload, group: `g${i}` }));
+    const publisher = instance();
+    const published = await publisher.topics().topic(orders).publishMany(messages);
+    expect(published.map(({ id, copies: [copy] }) => [id, copy?.created])).toEqual(
+      messages.map(({ id }) => [id, true]),
+    );
+    expect(publisher.requests.length).toBe(1 + 2);
+    expect(await queue("billing").counts()).toMatchObject({ pending: 3 });
+    expect(await rig.command("ZCARD", "sluice:topic:{orders}")).toBe(3);
+    // A full queue gets what it can; what became of each message is known.
+    await topics().subscribe("mail", "orders");
+    await new Operator("mail", { transport: rig.transport }).configure({ maxPending: 1 });
+    const error = await topics()
+      .topic(orders)
+      .publishMany(messages)
+      .catch((thrown: unknown) => thrown);
+    const { code, published: all } = error as PublishError;
+    expect([code, all.map(({ failed }) => failed.length)]).toEqual(["queue_full", [1, 1, 0]]);
+  });
+
   test("is refused before any queue gets it, if all would refuse it", async () => {
     await subscribe();
     const publisher = instance();
