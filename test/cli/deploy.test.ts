@@ -27,6 +27,19 @@ const statuses = async (...args: string[]) => {
   return Object.fromEntries(rows.map(({ queue, status }) => [queue, status]));
 };
 
+test("deploy leaves subscriptions to deployments, and says so", async () => {
+  const file = await moduleOf(`
+    export const billing = defineQueue("billing", { subscribes: "orders.#" });
+    export const plain = defineQueue("plain");
+  `);
+  const { code, err } = await deploy(file);
+  expect([code, err]).toEqual([
+    0,
+    "Subscriptions to topics were left out: a deployment that has billing applies them. Without one: sluice subscribe\n",
+  ]);
+  expect((await sluice("topics")).rows).toEqual([]);
+});
+
 test("deploy applies the declared queues of a module, also those in lists, and once", async () => {
   const file = await moduleOf(`
     type Payload = { readonly to: string };

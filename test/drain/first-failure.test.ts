@@ -25,10 +25,10 @@ afterEach(() => {
 
 test("a failed attempt is settled with its own error, even if the budget ends meanwhile", async () => {
   await queue().enqueueMany(numbered(3));
-  const drain = await freshDrain(() => pause(600));
+  const drain = await freshDrain(() => pause(1_800));
   const handler = ({ payload }: { payload: number }) =>
     payload === 1 ? thrower(new Error("mine"))() : payload;
-  const report = await drain(queue(), handler, { budget: 300, timeout: 50 });
+  const report = await drain(queue(), handler, { budget: 1_500, timeout: 50 });
   expect(report).toEqual(reportedWithMore({ completed: 2, requeued: 1, ended: "budget" }));
   expect(await queue().get("t1")).toMatchObject({
     state: "delayed",

@@ -213,5 +213,6 @@ describe("replays", () => {
     await publisher(encrypting()).publish(1);
     const { detail } = expectProblem(await subscribe("billing", "orders", { since: "1h" }), "unsupported");
     expect(detail).toContain("ask the deployment that declares it");
+    expectProblem(await publish({ payload: 1 }), "unsupported");
   });
 });

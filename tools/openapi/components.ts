@@ -29,6 +29,7 @@ import * as tasks from "../../src/http/request-schemas/tasks.ts";
 import * as topics from "../../src/http/request-schemas/topics.ts";
 import * as durations from "../../src/http/request-schemas/durations.ts";
 import { name, queueName, taskId } from "../../src/http/request-schemas/values.ts";
+import * as words from "../../src/http/request-schemas/words.ts";
 import * as workers from "../../src/http/request-schemas/workers.ts";
 
 /** The schemas of the document, by name. */
@@ -74,8 +75,8 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Wait: durations.wait,
   Budget: durations.budget,
   QueueName: queueName,
-  TopicName: topics.topicName,
-  TopicPattern: topics.topicPattern,
+  TopicName: words.topicName,
+  TopicPattern: words.topicPattern,
   TaskId: taskId,
   Name: name,
   Worker: workers.worker,

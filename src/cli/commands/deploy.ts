@@ -28,7 +28,7 @@ export function deployCommand(running: Running): Command {
   return operation(
     running,
     command,
-    async ({ api, out, fail }: Session, { dryRun }: { dryRun?: boolean }, file: string) => {
+    async ({ api, out, fail, where }: Session, { dryRun }: { dryRun?: boolean }, file: string) => {
       // All are made before any is applied.
       const declarations: { readonly queue: DeclaredQueue; readonly body: object }[] = [];
       for (const queue of await declaredIn(file))
@@ -53,6 +53,13 @@ export function deployCommand(running: Running): Command {
             { title: "DECLARES", fills: true, of: ({ declares }) => declares },
           ],
           "Nothing was applied.",
+        );
+      }
+      const subscribing = declarations.filter(({ queue }) => queue.subscribes !== undefined);
+      if (subscribing.length > 0) {
+        const names = subscribing.map(({ queue }) => queue.name).join(", ");
+        out.note(
+          `Subscriptions to topics were left out: a deployment that has ${names} applies them. Without one: sluice subscribe${where}`,
         );
       }
     },

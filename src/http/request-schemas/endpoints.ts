@@ -2,9 +2,8 @@ import * as v from "valibot";
 import { LAST_INSTANT } from "../../kernel/options/instants.ts";
 import { fields, list } from "../request/validate.ts";
 import { budget, duration, positiveDuration } from "./durations.ts";
-import { perSecond } from "./task-operation.ts";
-import { topicName, topicPattern } from "./topics.ts";
-import { cursor, decodeBytes, encoding, headers, instant, integer, size } from "./values.ts";
+import { cursor, decodeBytes, encoding, headers, instant, integer, perSecond, size } from "./values.ts";
+import { topicName, topicPattern } from "./words.ts";
 
 const idForm = "must be 1 to 40 of A-Z a-z 0-9 _ -, beginning with a letter or a digit";
 const endpointId = v.pipe(v.string(idForm), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, idForm));

@@ -4,18 +4,9 @@ import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import { deadReasons, rejectReasons, taskStates } from "../../kernel/options/types.ts";
 import { fields, list } from "../request/validate.ts";
 import { budget } from "./durations.ts";
-import { cursor, flagText, instant, instantText, name, size, taskId, integer } from "./values.ts";
+import { cursor, flagText, instant, instantText, name, size, taskId, integer, perSecond } from "./values.ts";
 
 const textForm = "must be a string of 1 to 1000 characters";
-const rateForm = "must be a number from 0.001 to 1000000";
-
-/** How many tasks a second. */
-export const perSecond = v.pipe(
-  v.number(rateForm),
-  v.minValue(0.001, rateForm),
-  v.maxValue(1_000_000, rateForm),
-);
-
 /** A filter of tasks. A task must match all given fields. */
 const filter = <Instant extends v.GenericSchema, Reasons extends v.GenericSchema>(
   instant: Instant,

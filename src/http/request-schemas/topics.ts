@@ -1,23 +1,13 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../kernel/options/instants.ts";
-import { wordPatternForm } from "../../kernel/names/word-pattern.ts";
 import { fields, list } from "../request/validate.ts";
 import { budget, durationAsText } from "./durations.ts";
 import { newTask } from "./tasks.ts";
 import { bounds, headers, instant } from "./values.ts";
-
-const topicForm = "must be words of A-Z a-z 0-9 _ - with dots between, of at most 128 characters";
-
-/** Words, with dots between. Those of the kernel look ahead for the length, which tools for JSON Schema do not. */
-const words = (pattern: RegExp, form: string) =>
-  v.pipe(v.string(form), v.maxLength(128, form), v.regex(pattern, form));
-
-export const topicName = words(/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/, topicForm);
+import { topicName, topicPattern } from "./words.ts";
 
 /** The topic in the path. */
 export const topicInPath = fields({ topic: topicName });
-
-export const topicPattern = words(/^(?:[A-Za-z0-9_-]+|[*#])(?:\.(?:[A-Za-z0-9_-]+|[*#]))*$/, wordPatternForm);
 
 /** The topic, or the pattern of topics, in the path. */
 export const patternInPath = fields({ pattern: topicPattern });

@@ -45,6 +45,15 @@ export const name = v.pipe(v.string(idForm), v.regex(ID, idForm));
 const digits = (from: number, to: number) =>
   v.pipe(v.string(), v.regex(/^\d{1,16}$/, integerForm(from, to)), v.transform(Number));
 
+const rateForm = "must be a number from 0.001 to 1000000";
+
+/** How many tasks a second. */
+export const perSecond = v.pipe(
+  v.number(rateForm),
+  v.minValue(0.001, rateForm),
+  v.maxValue(1_000_000, rateForm),
+);
+
 /** A whole number in a query. */
 const integerText = (from: number, to: number) => v.pipe(digits(from, to), integer(from, to));
 

@@ -27,7 +27,8 @@ export const topicRoutes: AppRoutes = {
       const body = await readBody(c, services, newMessageOrMessages);
       const topic = topicsIn(c).topic(name);
       const refused = (error: unknown): never => {
-        throw error instanceof PublishError ? partlyPublished(error, c, services) : error;
+        if (error instanceof PublishError) throw partlyPublished(error, c, services);
+        return asUnsupported(error);
       };
       if ("messages" in body) {
         const all = await topic.publishMany(body.messages, options).catch(refused);
@@ -177,7 +178,7 @@ const encryptedElsewhere = () =>
 const notSubscribed = () =>
   new Problem("not_found", { detail: "The queue has not subscribed to this topic, nor to a pattern of it." });
 
-/** A replay reads what a topic has retained. */
+/** Of what a topic retains. @throws the error, or its problem if it is encrypted elsewhere */
 function asUnsupported(error: unknown): never {
   throw error instanceof SluiceError && error.code === "undecryptable" ? encryptedElsewhere() : error;
 }

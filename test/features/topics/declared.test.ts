@@ -117,9 +117,7 @@ test("a deployment continues what an operator has begun to replay, if only it ha
   const dies = instance((names) => {
     if (names.includes("readTopic") && ++pages === 2) throw new Error("died");
   });
-  const replayed = dies
-    .topics({ definitionOf: () => billing as never })
-    .replay("billing", orders, { since: "1h" });
+  const replayed = dies.topics({ definitionOf: () => billing }).replay("billing", orders, { since: "1h" });
   await expect(replayed).rejects.toThrow("died");
   rig.now += 61_000;
   await apply([billing]);

@@ -98,6 +98,11 @@ function ofEndpoints(body: Fields): void {
   inBase64(body, "payload");
 }
 
+/** A text may be a longer duration than is allowed. */
+function sinceThen(body: Fields): void {
+  if (typeof body["since"] === "string") body["since"] = "2h";
+}
+
 /** By operation, the rules between the fields of its body. */
 const rules: Readonly<Record<string, (body: Fields, path: Plan["path"]) => void>> = {
   enqueue(body) {
@@ -108,6 +113,8 @@ const rules: Readonly<Record<string, (body: Fields, path: Plan["path"]) => void>
     if (Object.hasOwn(body, "messages")) each(body["messages"], newTask);
     else newTask(body);
   },
+  subscribe: sinceThen,
+  replayTopic: sinceThen,
   addEndpoint: ofEndpoints,
   changeEndpoint: ofEndpoints,
   sendEvent: ofEndpoints,
