@@ -3,7 +3,7 @@ import { InstanceMemory } from "../kernel/instance-memory.ts";
 import { operatorOf } from "../open/operator.ts";
 import type { GroupInfo } from "../operate/groups.ts";
 import { atOnce } from "./at-once.ts";
-import { badRequest, notFound } from "./failure.ts";
+import { badRequest, Failure, notFound } from "./failure.ts";
 import { ordered } from "./message.ts";
 import { type Session, timeOf } from "./session.ts";
 
@@ -98,11 +98,18 @@ export async function pauseQueue(session: Session, name: string, paused: boolean
   await touch(session, name);
 }
 
-/** Removes a queue, and cancels its messages that are not being delivered. */
+/**
+ * Removes a queue, and cancels its messages that are not being delivered.
+ * @param budget ms
+ * @throws {Failure} 400; 503 if messages are left when the budget ends
+ */
 export async function removeQueue(session: Session, name: string, budget: number): Promise<void> {
   const group = queueNameOf(name);
   const operator = operatorIn(session);
-  for (const state of ["pending", "delayed"] as const) await operator.purge({ state, group, budget });
+  for (const state of ["pending", "delayed"] as const) {
+    const { cursor } = await operator.purge({ state, group, budget });
+    if (cursor !== null) throw new Failure(503, `queue ${name} still has messages; delete it again`);
+  }
   await operator.configureGroup(group, { order: null, maxWorking: null, paused: null });
   await recordsOf(session).remove(name);
   const { transport, prefix } = session.open(ordered).options;

@@ -198,3 +198,33 @@ test("a batch with many keys of flow control needs three requests to Redis", asy
   expect(sent).toBe(3);
   expect(await client.flowControl.get("key-19")).toMatchObject({ rateMax: 5 });
 });
+
+/** Makes each request to Redis take a minute, until what is returned is called. */
+function slowly(): () => void {
+  const began = performance.now();
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => began + sent * MINUTE);
+  return () => clock.mockRestore();
+}
+
+test("a bulk cancel that does not end in time says so", async () => {
+  await client.publish({ url, delay: 60 });
+  const end = slowly();
+  await expect(client.messages.cancel({ all: true })).rejects.toMatchObject({
+    status: 503,
+    message: expect.stringContaining("call again for the others"),
+  });
+  end();
+  expect(await client.messages.cancel({ all: true })).toEqual({ cancelled: 1 });
+});
+
+test("a queue whose messages cannot be cancelled in time stays", async () => {
+  const queue = client.queue({ queueName: "long" });
+  await client.batch(Array.from({ length: 200 }, () => ({ url, delay: 60, queueName: "long" })));
+  const end = slowly();
+  await expect(queue.delete()).rejects.toMatchObject({ status: 503 });
+  end();
+  expect(await queue.get()).toMatchObject({ name: "long" });
+  await queue.delete();
+  expect(await client.queue().list()).toEqual([]);
+  expect(await client.messages.cancel({ all: true })).toEqual({ cancelled: 0 });
+});

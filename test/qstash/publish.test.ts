@@ -216,6 +216,12 @@ test.each(wrong)("of a batch with a message %s nothing is published", async (_, 
   expect(rig.received).toEqual([]);
 });
 
+test("an invalid batch is refused with the place of the mistake", async () => {
+  const messages = [{ destination: rig.url }, { destination: rig.url, headers: { "Upstash-Delay": 5 } }];
+  const response = await rig.request("POST", "/v2/batch", { body: JSON.stringify(messages) });
+  expect(await response.text()).toContain("invalid batch: 1.headers.Upstash-Delay: ");
+});
+
 test("large messages go to many endpoints", async () => {
   const endpoints = Array.from({ length: 12 }, (_, i) => ({ url: `${rig.url}/large/${i}` }));
   await rig.client.urlGroups.addEndpoints({ name: "large", endpoints });

@@ -3,7 +3,7 @@ import { operatorOf } from "../../open/operator.ts";
 import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import { slicesOf } from "../../kernel/slices.ts";
 import { readWhole } from "../durations.ts";
-import { badRequest, notFound } from "../failure.ts";
+import { badRequest, Failure, notFound } from "../failure.ts";
 import { type LiveMessage, livePages } from "../live-messages.ts";
 import { type Filtered, readFilters, valuesIn } from "../filters.ts";
 import { type Message, placeOf, type PlacedMessage, placesOf } from "../message.ts";
@@ -61,10 +61,12 @@ export function messageRoutes(app: DialectApp, dialect: Dialect): void {
       throw badRequest("name the messages: by messageIds, by filters, or all of them by count");
     const until = performance.now() + dialect.budget;
     let cancelled = 0;
-    for await (const { queue, live } of livePages(session, MAX_BATCH)) {
+    for await (const { queue, live, cursor } of livePages(session, MAX_BATCH)) {
       const own = live.filter(matches).map(({ id }) => ({ queue, id }));
       cancelled += await cancel(session, own);
-      if (performance.now() > until) break;
+      // The client takes any answer for the whole.
+      if (cursor !== undefined && performance.now() > until)
+        throw new Failure(503, `${cancelled} messages were cancelled in time; call again for the others`);
     }
     return json({ cancelled });
   });

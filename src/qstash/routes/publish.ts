@@ -27,7 +27,10 @@ export function publishRoutes(app: DialectApp, dialect: Dialect): void {
 
   app.post("/v2/batch", async (c) => {
     const parsed = v.safeParse(batch, await readJson(c, dialect));
-    if (!parsed.success) throw badRequest(`invalid batch: ${parsed.issues[0].message}`);
+    if (!parsed.success) {
+      const [issue] = parsed.issues;
+      throw badRequest(`invalid batch: ${[v.getDotPath(issue), issue.message].filter(Boolean).join(": ")}`);
+    }
     const requests = parsed.output.map(({ destination, headers = {}, body, queue }): PublishRequest => {
       const lower = Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
