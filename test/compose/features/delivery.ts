@@ -204,7 +204,7 @@ export const pushed: Feature = () => {
       ]);
       await work(front, () => receiver.requests.length >= 2);
       for (const { headers, body } of receiver.requests) new Webhook(secret).verify(body, headers);
-      const ids = receiver.requests.map(({ headers }) => headers["webhook-id"]);
+      const ids = receiver.requests.map(({ headers }) => String(headers["webhook-id"]));
       expect(ids.toSorted()).toEqual(["e1.a", "e1.b"]);
       const result = { status: 200, body: "", truncated: false };
       expect(await front.get("e1.a")).toMatchObject({ state: "completed", result });
