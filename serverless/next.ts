@@ -14,6 +14,8 @@ export type { RouteContext, RouteHandler } from "../src/deploy/catch-all.ts";
 export type { OwnQueueOptions } from "../src/deploy/declared/tools.ts";
 export type { AppWith } from "../src/deploy/options-of.ts";
 export type { DeploymentTools, ServiceOptions } from "../src/deploy/service.ts";
+export type { TopicOrName } from "../src/open/topics/definition.ts";
+export type { Topic } from "../src/open/topics/topic.ts";
 
 const platform: Platform = {
   transport: overHttp,

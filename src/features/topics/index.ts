@@ -25,6 +25,7 @@ export {
 } from "./stored.ts";
 export {
   pairOf,
+  readPair,
   type Retention,
   type StoredRetention,
   type Subscription,

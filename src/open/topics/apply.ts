@@ -9,6 +9,7 @@ import {
   noteRetention,
   noteTopics,
   pairOf,
+  readPair,
   timeOf,
   topicsKey,
 } from "../../features/topics/index.ts";
@@ -25,7 +26,7 @@ import {
 } from "./definition.ts";
 import type { TopicMeans } from "./publish.ts";
 import { replayMeans } from "./replay.ts";
-import { recordOf } from "./subscribe.ts";
+import { areSealed, recordOf } from "./subscribe.ts";
 
 /** A declared queue, with what it subscribes to. */
 export interface Subscriber extends Pick<QueueDefinition, "name" | "options"> {
@@ -68,9 +69,11 @@ export async function applySubscriptions(
     if (done) changed.push(done);
   }
   await noteRetained(means, queues, signal);
-  const withPast = queues.filter(({ subscribes }) =>
-    subscriptionsOf(subscribes).some(({ since }) => since !== undefined),
-  );
+  // Sweeps do not have the keys of deployments.
+  const withPast = queues.filter(({ name, subscribes }) => {
+    const isSealed = areSealed(means.open(name));
+    return subscriptionsOf(subscribes).some(({ since }) => since !== undefined || isSealed);
+  });
   if (withPast.length > 0) await replay(means, withPast, signal);
   return changed;
 }
@@ -133,7 +136,10 @@ async function noteRetained(
   if (notes.length > 0) await ref.transport.send(notes, { signal });
 }
 
-/** Gives new subscribers what they get of the past, and continues what another call has begun. */
+/**
+ * Gives new subscribers what they get of the past, and continues what another call has begun. What fails for one does not
+ * stop the others.
+ */
 async function replay(
   means: TopicMeans,
   queues: readonly Subscriber[],
@@ -142,15 +148,15 @@ async function replay(
   const { ref } = means;
   const until = deadlineOf(REPLAY_BUDGET);
   const { topics } = await fetchTopics(ref, { signal });
-  for (const { name, subscribes } of queues) {
-    const subscriptions = subscriptionsOf(subscribes);
-    const encryptionOf = (of: string): MaybeEncryption =>
-      subscriptions.find(({ topic }) => topic === of)?.definition?.options.encryption;
-    for (const { topic } of subscriptions) {
-      const pair = pairOf({ queue: name, topic });
-      const state = topics.replays.get(pair);
-      if (state === undefined || !isAbandoned(ref, state)) continue;
-      await continueReplay(replayMeans(means, { signal, until }, encryptionOf), pair, state);
-    }
+  const declared = queues.flatMap(({ subscribes }) => subscriptionsOf(subscribes));
+  const encryptionOf = (of: string): MaybeEncryption =>
+    declared.find(({ topic, definition }) => topic === of && definition)?.definition?.options.encryption;
+  const names = new Set(queues.map(({ name }) => name));
+  const failures: unknown[] = [];
+  for (const [pair, state] of topics.replays) {
+    if (!names.has(readPair(pair).queue) || !isAbandoned(ref, state)) continue;
+    const replayed = continueReplay(replayMeans(means, { signal, until }, encryptionOf), pair, state);
+    await replayed.catch((error: unknown) => failures.push(error));
   }
+  if (failures.length > 0) throw failures[0];
 }

@@ -35,15 +35,18 @@ export interface Subscribed {
   readonly replayed?: Replayed | undefined;
 }
 
+/** Whether payloads of a queue are encrypted. */
+export const areSealed = ({ definition, options }: Pick<OpenQueue, "definition" | "options">): boolean =>
+  Boolean(options.encryption ?? definition.options.encryption);
+
 /** The record of a subscription, as a publisher that does not have the declaration of the queue needs it. */
 export function recordOf(
-  { definition, options }: Pick<OpenQueue, "definition" | "options">,
+  queue: Pick<OpenQueue, "definition" | "options">,
   by: "deployment" | "operator",
   filter: ReturnType<typeof conditionsOf>,
 ): string {
-  const defaults = pick(definition.options, DEFAULT_OPTIONS);
-  const isSealed = Boolean(options.encryption ?? definition.options.encryption);
-  return writeSubscription({ by, filter, defaults, isSealed });
+  const defaults = pick(queue.definition.options, DEFAULT_OPTIONS);
+  return writeSubscription({ by, filter, defaults, isSealed: areSealed(queue) });
 }
 
 /** See `Topic.subscribe`. @param topic or a pattern */

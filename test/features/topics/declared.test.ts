@@ -108,6 +108,22 @@ test("a deployment notes what the topics of its queues retain", async () => {
   expect(await rig.command("HGET", "sluice:topics", "/orders")).toBe(`1;7200000;10000000;${rig.now};s`);
 });
 
+test("a deployment continues what an operator has begun to replay, if only it has the key", async () => {
+  const numbers = Array.from({ length: 150 }, (_, i) => ({ payload: i, id: `m${i}` }));
+  await topics().topic(orders).publishMany(numbers);
+  const billing = defineQueue("billing", { subscribes: ["orders.#", orders], encryption: encrypting() });
+  await apply([billing]);
+  let pages = 0;
+  const dies = instance((names) => {
+    if (names.includes("readTopic") && ++pages === 2) throw new Error("died");
+  });
+  const replayed = dies.topics({ definitionOf: () => billing }).replay("billing", orders, { since: "1h" });
+  await expect(replayed).rejects.toThrow("died");
+  rig.now += 61_000;
+  await apply([billing]);
+  expect(await queue("billing").counts()).toMatchObject({ pending: 150 });
+});
+
 test("declarations are checked when the deployment is made", () => {
   const deploy = (subscribes: unknown, topicsOf: object = { topics: part }) =>
     sluice({ ...topicsOf, queues: [defineQueue("billing", { subscribes: subscribes as Subscribes })] });
