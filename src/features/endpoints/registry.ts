@@ -26,6 +26,8 @@ export interface Registry {
   /** The number of changes so far. */
   readonly version: string;
   readonly endpoints: ReadonlyMap<string, Registered>;
+  /** Whether all records are of this release. */
+  readonly isReadable: boolean;
 }
 
 interface Remembered {
@@ -59,7 +61,8 @@ export async function readRegistry(
   }
   const all = commandCall(["HGETALL", key], (reply) => registryOf(reply as readonly string[]));
   const registry = await run(where.transport, all, options);
-  memory.set(where.transport, key, { registry, readAt: now });
+  // What this release cannot read is read again, so that it is known as soon as it can.
+  if (registry.isReadable) memory.set(where.transport, key, { registry, readAt: now });
   return registry;
 }
 
@@ -78,6 +81,7 @@ function registryOf(fields: readonly string[]): Registry {
   const ids = [...found.keys()].filter((field) => /^[A-Za-z0-9]/.test(field)).toSorted();
   return {
     version: found.get("~version") ?? "0",
+    isReadable: ids.every((id) => found.get(id)?.startsWith("1;")),
     endpoints: new Map(
       ids.map((id) => [id, registered(id, found.get(id) ?? "", found.get(`.${id}`) ?? "1;")]),
     ),

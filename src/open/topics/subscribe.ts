@@ -64,7 +64,7 @@ export async function subscribeQueue(
   const own = open(queue);
   const { name } = own;
   const pair = pairOf({ queue: name, topic: topicPattern(topic) });
-  const record = recordOf(own, "operator", conditionsOf(filter));
+  const record = await recordOfOperator(means, own, conditionsOf(filter), { signal });
   let replay = "";
   if (since !== undefined) {
     // By Redis's time, which this reads.
@@ -78,6 +78,21 @@ export async function subscribeQueue(
   if (replay === "" || existed) return done;
   const replayed = await continueReplay(replayMeans(means, { signal, until }, encryptionOf), pair, replay);
   return { ...done, replayed };
+}
+
+/** Without the declaration of the queue, what its subscriptions have noted of its tasks stays noted. */
+async function recordOfOperator(
+  { ref }: TopicMeans,
+  own: OpenQueue,
+  filter: ReturnType<typeof conditionsOf>,
+  options: RequestOptions,
+): Promise<string> {
+  const isDeclared = Object.keys(own.definition.options).length > 0;
+  if (isDeclared || own.options.encryption) return recordOf(own, "operator", filter);
+  const { subscriptions } = (await fetchTopics(ref, options)).topics;
+  const noted = subscriptions.filter(({ queue }) => queue === own.name);
+  const { defaults = {}, isSealed = false } = noted.find(({ by }) => by === "deployment") ?? noted[0] ?? {};
+  return writeSubscription({ by: "operator", filter, defaults, isSealed });
 }
 
 /** See `Topic.unsubscribe`. */

@@ -27,6 +27,22 @@ function apply(queues: readonly DefinedQueue[], { transport } = instance()) {
 const pairs = async () =>
   (await topics().subscriptions()).map(({ queue: name, topic, by, filter }) => [name, topic, by, ...filter]);
 
+test("an operator without the declaration keeps what its subscriptions say of the queue's tasks", async () => {
+  const encryption = encrypting();
+  await apply([defineQueue("billing", { subscribes: plain, lease: "9m", encryption })]);
+  await topics().subscribe("billing", "orders", { filter: { header: "region", exists: true } });
+  await topics().subscribe("billing", "payments.#");
+  await topics().subscribe("mail", "orders");
+  const noted = (await topics().subscriptions()).map(({ queue: name, topic, by, defaults, isSealed }) => {
+    return [name, topic, by, defaults.lease, isSealed];
+  });
+  expect(noted).toEqual([
+    ["billing", "orders", "operator", "9m", true],
+    ["billing", "payments.#", "operator", "9m", true],
+    ["mail", "orders", "operator", undefined, false],
+  ]);
+});
+
 test("a deployment adds, changes and removes the subscriptions that it declares, and no others", async () => {
   await topics().subscribe("billing", "payments");
   await topics().subscribe("mail", "orders");
