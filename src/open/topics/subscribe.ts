@@ -74,8 +74,11 @@ export async function subscribeQueue(
     await ref.transport.send([noteTopics(ref)], { signal });
   }
   const [existed] = (await changeSubscriptions(ref, [{ pair, record, replay }], { signal })) ?? [];
-  const done = { queue: name, topic, created: !existed };
-  if (replay === "" || existed) return done;
+  // An earlier copy of the request may have made it. Its replay is that of this call then.
+  const isOwn = async () => (await fetchTopics(ref, { signal })).topics.replays.get(pair) === replay;
+  const created = !existed || (replay !== "" && (await isOwn()));
+  const done = { queue: name, topic, created };
+  if (replay === "" || !created) return done;
   const replayed = await continueReplay(replayMeans(means, { signal, until }, encryptionOf), pair, replay);
   return { ...done, replayed };
 }

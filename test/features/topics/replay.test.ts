@@ -69,6 +69,21 @@ describe("a topic that retains messages", () => {
     await expect(topics().replay("mail", orders, { since: "1h" })).rejects.toMatchObject({ path: "queue" });
   });
 
+  test("is replayed by the call that subscribes, also if its request was sent twice", async () => {
+    await publishHourly("a");
+    const { transport } = instance();
+    const send: typeof transport.send = async (commands, options) => {
+      const isChange = commands.some((one) => "script" in one && one.script.name === "putSubscriptions");
+      if (isChange) await transport.send(commands, options);
+      return transport.send(commands, options);
+    };
+    const twice = topics({ transport: { ...transport, send } });
+    expect(await twice.subscribe("billing", orders, { since: "1h" })).toMatchObject({
+      created: true,
+      replayed: { messages: 1, more: false },
+    });
+  });
+
   test("replays by patterns, topic by topic", async () => {
     for (const name of ["orders.eu", "orders.us", "payments"]) {
       const topic = defineTopic(name, { retain: { for: "1h" } });
