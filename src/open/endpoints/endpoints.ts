@@ -3,7 +3,6 @@ import {
   type Change,
   changeEndpoint,
   checkedCircuit,
-  type CircuitOptions,
   DISABLE,
   ENABLE,
   type EndpointRecord,
@@ -17,7 +16,7 @@ import {
 import { checkPolicy, type UrlPolicy } from "../../features/push/index.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
 import { checkedTransport } from "../../kernel/transport.ts";
-import { type Duration, milliseconds } from "../../kernel/options/duration.ts";
+import { milliseconds } from "../../kernel/options/duration.ts";
 import type { ListOptions, RequestOptions } from "../../kernel/options/types.ts";
 import {
   LIST_OPTIONS,
@@ -30,7 +29,14 @@ import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import type { Values } from "../../kernel/values/values.ts";
 import type { QueueOrName } from "../definition.ts";
 import { opening, type OpenQueue } from "../opening.ts";
-import { opened, QUEUE_OPTIONS, type QueueOptions, valuesOf } from "../options.ts";
+import { opened, QUEUE_OPTIONS, valuesOf } from "../options.ts";
+import {
+  BEHAVIOUR,
+  type EndpointPage,
+  type EndpointsOptions,
+  type EndpointWithSecret,
+  type RotateOptions,
+} from "./behaviour.ts";
 import { Deliveries, type DeliveryTask } from "./deliveries.ts";
 import { endpointInfo, type EndpointInfo } from "./endpoint-info.ts";
 import {
@@ -47,53 +53,9 @@ import { replay, type Replayed, type ReplayOptions } from "./replay.ts";
 import { callOf, madeBy, newSecret, sealed, unsealed, type ValidSecret } from "./secrets.ts";
 import { type EventOfEndpoints, sendEvent, type Sent } from "./send.ts";
 
-/** The queue of deliveries, unless another one is given. */
-export const DELIVERIES = "deliveries";
-
-/** How endpoints treat failures. */
-export interface EndpointsBehaviour {
-  /** Which URLs endpoints may have. `push` checks them again, by its own options. @default any public host */
-  readonly policy?: UrlPolicy | undefined;
-  /** When deliveries to an endpoint pause because they fail. */
-  readonly circuit?: CircuitOptions | undefined;
-  /** For how long all deliveries must have failed to disable an endpoint; null: it never is. @default "5d" */
-  readonly disableAfter?: Duration | null | undefined;
-  /**
-   * Called with an endpoint that was disabled because its deliveries failed, or because it asked for it. In rare cases
-   * it is called twice. If it fails, a later sweep calls it again.
-   * @default none
-   */
-  readonly onEndpointDisabled?: ((endpoint: EndpointInfo) => unknown) | undefined;
-}
-
-/** Options of {@link Endpoints}: those of the queue of deliveries, and their own. */
-export interface EndpointsOptions extends Omit<QueueOptions, "schema">, EndpointsBehaviour {}
-
-export const BEHAVIOUR = ["policy", "circuit", "disableAfter", "onEndpointDisabled"] as const;
-
-/** An endpoint with its new secret, which is shown this once. */
-export interface EndpointWithSecret {
-  readonly endpoint: EndpointInfo;
-  readonly secret: string;
-}
-
-export interface EndpointPage {
-  /** By their ids. */
-  readonly endpoints: readonly EndpointInfo[];
-  /** For the next page; null after the last. */
-  readonly cursor: string | null;
-}
-
-export interface RotateOptions extends RequestOptions {
-  /** The new secret. @default a generated one */
-  readonly secret?: string | undefined;
-  /** For how long the secret before signs too. @default "24h" */
-  readonly keep?: Duration | undefined;
-}
-
 /**
  * Endpoints: URLs to which events are delivered. Each delivery is a task of one queue, in the group of its endpoint.
- * `push({ endpoints })` delivers them.
+ * `push({ endpoints })` delivers them. In a Worker, make one for each request, as `endpoints.in(tools)` does.
  * @example
  * const endpoints = new Endpoints("deliveries", { transport: upstash(env) });
  * const { secret } = await endpoints.add({ id: "acme", url: "https://acme.example/hooks", types: ["orders.*"] });
@@ -355,12 +317,3 @@ function lastOf(cursor: unknown): string {
 
 /** To check changes without a request. */
 const PROBE: Pick<EndpointRecord, "url" | "types"> = { url: "", types: ["#"] };
-
-/** @throws {SluiceError} `invalid_argument` */
-export function checkBehaviour(given: EndpointsBehaviour): void {
-  onlyOptions(given, BEHAVIOUR);
-  checkedCircuit(given.circuit, given.disableAfter);
-  if (given.policy) checkPolicy(given.policy);
-  if (given.onEndpointDisabled !== undefined && typeof given.onEndpointDisabled !== "function")
-    throw invalidArgument("onEndpointDisabled", "must be a function");
-}

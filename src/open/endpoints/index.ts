@@ -5,11 +5,11 @@ export {
   checkBehaviour,
   DELIVERIES,
   type EndpointPage,
-  Endpoints,
   type EndpointsBehaviour,
   type EndpointsOptions,
   type EndpointWithSecret,
   type RotateOptions,
-} from "./endpoints.ts";
+} from "./behaviour.ts";
+export { Endpoints } from "./endpoints.ts";
 export type { Replayed, ReplayOptions } from "./replay.ts";
 export type { EventOfEndpoints, Sent } from "./send.ts";
