@@ -37,7 +37,7 @@ export async function repairFlow(
     if (!reported.has(`${fault} ${id}`)) findings.found(fault, id);
     reported.add(`${fault} ${id}`);
   };
-  const suspected = { isUncancelled: false };
+  const suspected = new Set<string>();
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const plans = (await readPlans(home, flow, options))?.plans;
     if (!plans?.has(ROOT)) return false;
@@ -64,7 +64,7 @@ class FlowRepair {
   readonly #plans: Plans;
   readonly #findings: Findings;
   /** What the look before this one has found, and may have been read while it changed. */
-  readonly #suspected: { isUncancelled: boolean };
+  readonly #suspected: Set<string>;
   readonly #options: SendOptions;
   readonly #graphs: ReadonlyMap<string, AddedGraph>;
   readonly #all: readonly PlacedNode[];
@@ -78,7 +78,7 @@ class FlowRepair {
     flow: string,
     plans: Plans,
     findings: Findings,
-    suspected: { isUncancelled: boolean },
+    suspected: Set<string>,
     options: SendOptions,
   ) {
     [this.#home, this.#flow, this.#plans] = [home, flow, plans];
@@ -291,6 +291,7 @@ class FlowRepair {
     const isKeptOn = Number(until ?? Infinity) > now + KEPT_ON;
     const hasEnded = this.#hasEnded(this.#root);
     if (hasEnded ? isKeptOn : until !== null && !isKeptOn) {
+      if (this.#isFirstLook("expiry")) return true;
       this.#findings.found("expiry_missing", this.#root.id);
       await this.#putOut(name, [`~x:${rootOf(this.#flow)}`]);
       return true;
@@ -298,11 +299,17 @@ class FlowRepair {
     const [, , cancelled = "", cancelsAt = ""] = (root?.more ?? "").split(" ");
     const mode = cancelled === "" && cancelsAt !== "" ? "f" : (cancelled as CancelMode | "");
     if (hasEnded || mode === "" || !this.#isUncancelled(mode, cancelled !== "")) return false;
-    // The states were not read at once: what has failed since then is under way.
-    if (!this.#suspected.isUncancelled) return (this.#suspected.isUncancelled = true);
+    if (this.#isFirstLook("cancel")) return true;
     this.#findings.found("edge_open", this.#root.id);
     await this.#putOut(name, [cancelMember(this.#flow, mode, name)]);
     return true;
+  }
+
+  /** Whether it is the first look that finds this. What is read is not read at once: the flow may be about to change. */
+  #isFirstLook(what: string): boolean {
+    const isFirst = !this.#suspected.has(what);
+    this.#suspected.add(what);
+    return isFirst;
   }
 
   /** Whether a task waits that must be cancelled: because the flow is marked, or because a task has failed. */
