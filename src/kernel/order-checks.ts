@@ -3,7 +3,7 @@ export interface MaybeDeclared {
   readonly name: string;
   readonly settings?: { readonly order?: unknown } | undefined;
   /** Why a task must be in the slot of its group, as errors say it; undefined if it need not. */
-  readonly needsSlot?: (() => string | undefined) | undefined;
+  readonly slotReason?: (() => string | undefined) | undefined;
 }
 
 /** A queue with any types. */

@@ -20,5 +20,5 @@ export function inOrder<Q extends Adding>(definition: Definition, queue: Q): Q {
 export function declaredOrder({ name, options, settings }: Definition, queue?: QueueRef): MaybeDeclared {
   const isDivided = () => (options.partitions ?? 1) !== 1 || (queue !== undefined && isKnownSplit(queue));
   // All of a group must be in one partition.
-  return { name, settings, needsSlot: () => (isDivided() ? "partitions" : undefined) };
+  return { name, settings, slotReason: () => (isDivided() ? "partitions" : undefined) };
 }

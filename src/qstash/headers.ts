@@ -1,4 +1,5 @@
 /** The `Upstash-*` headers of a request that publishes, read into a message. */
+import { isOfConnection } from "../features/push/index.ts";
 import type { EnqueueOptions } from "../kernel/options/types.ts";
 import { badRequest, missing, WORKFLOW } from "./failure.ts";
 import { MOST_COUNT, readDuration, readWhole } from "./durations.ts";
@@ -27,10 +28,6 @@ const RETRIES = 3;
 const LATEST = 4_503_599_627_370;
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-
-/** Headers of the connection or of the body, which the sender writes itself. */
-const OWN =
-  /^(?:host|content-length|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/;
 
 /**
  * Reads the headers of a request that publishes.
@@ -83,7 +80,8 @@ function readMethod(text = "POST"): string {
 function forwarded(headers: LowerHeaders): LowerHeaders {
   const its: Record<string, string> = {};
   if (headers["content-type"]) its["content-type"] = headers["content-type"];
-  for (const [name, value] of withPrefix(headers, "upstash-forward-")) if (!OWN.test(name)) its[name] = value;
+  for (const [name, value] of withPrefix(headers, "upstash-forward-"))
+    if (!isOfConnection(name)) its[name] = value;
   for (const [name, value] of Object.entries(its)) {
     if (NAME.test(name) && VALUE.test(value)) continue;
     throw badRequest(`invalid header to forward: ${name}`);

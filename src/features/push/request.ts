@@ -1,8 +1,10 @@
 import { invalidArgument } from "../../errors.ts";
 
-/** Headers that concern the connection. The sender itself sets them. */
 const OF_CONNECTION =
   /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/i;
+
+/** Whether a header concerns the connection or the length of the body: the sender itself sets it. */
+export const isOfConnection = (name: string): boolean => OF_CONNECTION.test(name);
 
 /**
  * Checks headers of a request. No error repeats a value.
@@ -15,7 +17,7 @@ export function checkedHeaders(
 ): Record<string, string> {
   const entries = Object.entries(Object(headers) as object).map(([name, value]) => {
     const at = `${path}.${name}`;
-    if (OF_CONNECTION.test(name)) throw invalidArgument(at, "is set by the sender itself");
+    if (isOfConnection(name)) throw invalidArgument(at, "is set by the sender itself");
     try {
       if (typeof value === "string") return [name, new Headers([[name, value]]).get(name)];
     } catch {

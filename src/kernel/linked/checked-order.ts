@@ -21,12 +21,12 @@ interface Placed extends Pick<EnqueueOptions, "group" | "priority" | "id" | "ded
  * @throws {SluiceError} `invalid_argument`
  */
 export function checkOrder(queue: MaybeDeclared, task: Placed | undefined, path = ""): void {
-  const { name, settings, needsSlot } = queue;
+  const { name, settings, slotReason } = queue;
   if (settings?.order !== "strict") return;
   const why = `the queue ${name} has a strict order`;
   if (task?.group === undefined) throw invalidArgument(`${path}group`, `is required: ${why}`);
   if (task.priority !== undefined) throw invalidArgument(`${path}priority`, `must not be set: ${why}`);
-  const also = needsSlot?.();
+  const also = slotReason?.();
   if (also === undefined) return;
   const { group } = task;
   const [at, place] = placeOf(task);

@@ -1,6 +1,6 @@
 /** What callers give of an endpoint: checks it. */
 import { invalidArgument } from "../../errors.ts";
-import { checkedTarget, type UrlPolicy } from "../../features/push/index.ts";
+import { checkedTarget, isOfConnection, type UrlPolicy } from "../../features/push/index.ts";
 import type { EndpointRecord } from "../../features/endpoints/index.ts";
 import { milliseconds } from "../../kernel/options/duration.ts";
 import { headerTexts } from "../../kernel/record/headers.ts";
@@ -47,8 +47,8 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
 
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 
-/** Headers that the delivery itself sets. */
-const OWN_HEADER = /^(?:webhook-.*|content-length|host|connection|transfer-encoding)$/i;
+/** Headers of the signature, which the delivery itself sets. */
+const OF_SIGNATURE = /^webhook-/i;
 
 const MOST_TYPES = 100;
 const MOST_HEADERS = 20;
@@ -123,7 +123,7 @@ export function checkedHeaders(value: unknown): Readonly<Record<string, string>>
   const names = Object.keys(headers);
   if (names.length > MOST_HEADERS) throw invalidArgument("headers", `must be at most ${MOST_HEADERS}`);
   for (const name of names) {
-    if (!HEADER.test(name) || OWN_HEADER.test(name))
+    if (!HEADER.test(name) || OF_SIGNATURE.test(name) || isOfConnection(name))
       throw invalidArgument(
         `headers.${name.slice(0, 100)}`,
         "must be a header that a delivery does not set itself",

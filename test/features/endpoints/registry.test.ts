@@ -154,6 +154,8 @@ describe("an endpoint", () => {
     [{ url, types: [] }, "types"],
     [{ url, types: ["a b"] }, "types[0]"],
     [{ url, headers: { host: "x" } }, "headers.host"],
+    [{ url, headers: { TE: "trailers" } }, "headers.TE"],
+    [{ url, headers: { "proxy-authorization": "x" } }, "headers.proxy-authorization"],
     [{ url, headers: { a: "b\r\nc: d" } }, "headers.a"],
     [{ url, maxWorking: 0 }, "maxWorking"],
     [{ url, rate: { most: 0, per: "1s" } }, "rate.most"],
