@@ -63,8 +63,11 @@ export async function followEvents(
   return endable(read(events, values), () => ending.abort());
 }
 
+/** What reads a stream. */
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
 /** The events of one stream. @throws {SluiceError} `unreachable` when it ends */
-async function* sentEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<SentEvent, never> {
+async function* sentEvents(stream: Reader): AsyncGenerator<SentEvent, never> {
   let last = "the server ended the stream";
   try {
     yield* serverSentEvents(unlessSilent(stream)) as AsyncIterable<SentEvent>;
@@ -76,16 +79,15 @@ async function* sentEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<S
 }
 
 /** The chunks of a stream. @throws {Transient} if it is silent for too long */
-async function* unlessSilent(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  const reader = stream.getReader();
+async function* unlessSilent(stream: Reader): AsyncGenerator<Uint8Array, void> {
   try {
     for (;;) {
-      const { done, value } = await unlessLate(reader.read());
+      const { done, value } = await unlessLate(stream.read());
       if (done) return;
       yield value;
     }
   } finally {
-    reader.cancel().catch(() => {});
+    stream.cancel().catch(() => {});
   }
 }
 
@@ -103,14 +105,18 @@ async function* read(events: AsyncIterable<SentEvent>, values: Values): AsyncGen
   for await (const event of events) yield await openEvent(values, event);
 }
 
-/** @throws {SluiceError} `unreachable`, `aborted`, or what the server answers */
-async function opened(open: Open, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+/**
+ * Opens a stream, and takes its reader at once: undici cancels the body of a response that the garbage collector has
+ * taken, unless it has a reader.
+ * @throws {SluiceError} `unreachable`, `aborted`, or what the server answers
+ */
+async function opened(open: Open, signal: AbortSignal): Promise<Reader> {
   const aborted = () => new SluiceError("aborted", "the call was aborted by its signal");
   if (signal.aborted) throw aborted();
   const failing = new AbortController();
   try {
     const response = await unlessLate(open(AbortSignal.any([signal, failing.signal])));
-    if (response.ok && response.body) return response.body;
+    if (response.ok && response.body) return response.body.getReader();
     await readReply(response, await response.text(), "", []);
     throw new SluiceError("unexpected_reply", "the server answered without a stream");
   } catch (error) {

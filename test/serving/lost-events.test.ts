@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { serve, type Server } from "../../serverless/node.ts";
 import { type ClientQueue, createClient } from "../../src/client/index.ts";
@@ -7,6 +8,7 @@ import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { upstash } from "../../src/transports/upstash.ts";
 import { secrets, tokens } from "../http/served.ts";
+import { collectGarbage } from "../support/memory-held.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Proxy, startProxy } from "../transports/proxy.ts";
 
@@ -104,6 +106,18 @@ describe.each(Object.entries(listeners))("the events of %s", (_, { port, queue }
       expect(await next()).toEqual(event(id));
     }
     await iterator.return?.();
+  });
+
+  it("are all there if nobody reads them before garbage was collected", async () => {
+    proxy = await startProxy(port());
+    const events = (await queue(new URL(proxy.url).host).events())[Symbol.asyncIterator]();
+    for (let turn = 0; turn < 5; turn++) {
+      collectGarbage();
+      await setImmediate();
+    }
+    await publish("first");
+    expect((await events.next()).value).toEqual(event("first"));
+    await events.return?.();
   });
 
   it("go on after redis-server has restarted", async () => {

@@ -1,9 +1,14 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Used heap, in bytes, after garbage collection. */
-export function memoryHeld(): number {
+/** Collects garbage. */
+export function collectGarbage(): void {
   setFlagsFromString("--expose_gc");
   (runInNewContext("gc") as () => void)();
+}
+
+/** Used heap, in bytes, after garbage collection. */
+export function memoryHeld(): number {
+  collectGarbage();
   return process.memoryUsage().heapUsed;
 }
