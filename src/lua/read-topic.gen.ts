@@ -12,34 +12,59 @@ local c=ARGV[2]
 local d=ARGV[3]
 local e=ARGV[4]
 local f=ARGV[5]
-local g,h,i=tonumber(b),tonumber(c),0
-local j=tonumber(f)
-local k,l={'ok',b,c,1},false
-${$AI}while not l and#k-4<tonumber(e)do
-local m=math.min(tonumber(e)-(#k-4),i>0 and 100 or 10)
-local n=
-redis.call('ZRANGE',a,AI(g),d,'BYSCORE','LIMIT',AI(h),AI(m),'WITHSCORES')
-for r=1,#n,2 do
-i=i+#n[r]
-if#k>4 and i>j then
-l=true
+local function g(h)
+local i=c..'\\n'
+for m=1,#i do
+local n,o=string.byte(h,m,m),string.byte(i,m,m)
+if n~=o then
+return n<o
+end
+end
+return true
+end
+${$AI}local function h()
+local i,j=0,redis.call('ZCOUNT',a,b,b)
+while i<j do
+local k=math.floor((i+j)/2)
+local l=redis.call('ZRANGE',a,b,b,'BYSCORE','LIMIT',AI(k),'1')
+if g(l[1])then
+i=k+1
+else
+j=k
+end
+end
+return i
+end
+local i,j,k=tonumber(b),c==''and 0 or h(),0
+local l=tonumber(f)
+local m,n={'ok',b,c,1},false
+while not n and#m-4<tonumber(e)do
+local o=math.min(tonumber(e)-(#m-4),k>0 and 100 or 10)
+local p=
+redis.call('ZRANGE',a,AI(i),d,'BYSCORE','LIMIT',AI(j),AI(o),'WITHSCORES')
+for t=1,#p,2 do
+k=k+#p[t]
+if#m>4 and k>l then
+n=true
 break
 end
-k[#k+1]=n[r]
-local s=tonumber(n[r+1])
-if s~=g then
-g,h=s,0
+m[#m+1]=p[t]
+local u=tonumber(p[t+1])
+if u~=i then
+i,j=u,0
 end
-h=h+1
+j=j+1
 end
-if#n<2*m and not l then
-k[4],l=0,true
+if#p<2*o and not n then
+m[4],n=0,true
 end
 end
-k[2],k[3]=AI(g),AI(h)
-return k
+if#m>4 then
+m[2],m[3]=AI(i),string.match(m[#m],'^[^\\n]*')
+end
+return m
 `;
   },
-  sha1: "8f02cdd0c2d1f27bffc8920d8485de9a8c1fa965",
-  keyLockingSha1: "2cc34d7735172a7b7f37918c0eb09373814becc0",
+  sha1: "d1996e11aadaee24af856d3ea44ab533cced48c0",
+  keyLockingSha1: "e966e2ed149c3773440f6be279095897aae8716c",
 };

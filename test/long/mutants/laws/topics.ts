@@ -26,6 +26,11 @@ export const topics: LawMutants = {
     lua: drop("passed = passed + 1"),
     breaks: "law 7: a replay reads the same messages for ever",
   },
+  "a page of what a topic retains begins behind what the instant of its position has": {
+    in: "read-topic",
+    lua: change("low = middle + 1", "low = high"),
+    breaks: "law 10: a replay leaves out messages",
+  },
   "what a topic retains is not bounded in bytes": {
     in: "trim-topic",
     lua: change("bytes <= tonumber(most)", "true"),
