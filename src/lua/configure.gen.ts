@@ -162,6 +162,4 @@ end
 return{'ok',z,ab}
 `;
   },
-  sha1: "a858162d7540ec2d14673ea541592b78e58d5296",
-  keyLockingSha1: "5817d285c86f96d67d62bbac456ae127fb555e70",
 };

@@ -32,6 +32,4 @@ end
 ${$AT}${$AV}return#e>0 and AV(a,e)or d
 `;
   },
-  sha1: "6f75f71ec38912c52fe90210256cf33257859d64",
-  keyLockingSha1: "b7bf50d92b95a9cd7d8506d65b792c8174352bec",
 };

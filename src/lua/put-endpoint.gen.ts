@@ -54,6 +54,4 @@ AL(n,'.'..c,k)
 ${$AT}${$AV}return AV(a,n)or{'ok',tonumber(m),k}
 `;
   },
-  sha1: "0d7e0e678f03f6660a494bf0eaf12dcb3b676b38",
-  keyLockingSha1: "2a097d261a28122dd1bfdb7fc5e163efea85781e",
 };

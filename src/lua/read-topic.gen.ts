@@ -40,6 +40,4 @@ k[2],k[3]=AI(g),AI(h)
 return k
 `;
   },
-  sha1: "8f02cdd0c2d1f27bffc8920d8485de9a8c1fa965",
-  keyLockingSha1: "2cc34d7735172a7b7f37918c0eb09373814becc0",
 };

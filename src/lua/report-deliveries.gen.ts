@@ -114,6 +114,4 @@ end
 ${$AT}${$AV}return#t>0 and AV(a,t)or s
 `;
   },
-  sha1: "4ea5b4e9328936151ab174f54f01f5b8e0e7396b",
-  keyLockingSha1: "73aa9073e0850640f09e0ab0db030587efd82ea9",
 };
