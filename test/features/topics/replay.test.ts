@@ -233,6 +233,28 @@ describe("sweeps", () => {
     expect(await queue("billing").counts()).toMatchObject({ pending: 0 });
   });
 
+  test("remove messages of an instant of which a replay has read some, and it gets those that are left", async () => {
+    const large = defineTopic<string>("orders", { retain: { for: "2h", bytes: 2_000_000 } });
+    const ids = Array.from({ length: 105 }, (_, i) => `m${i + 100}`);
+    const payload = "x".repeat(19_500);
+    await topics()
+      .topic(large)
+      .publishMany(ids.map((id) => ({ id, payload })));
+    let pages = 0;
+    const other = instance(async (names) => {
+      if (!names.includes("readTopic") || ++pages !== 2) return;
+      // Four of those that were read must go.
+      await topics()
+        .topic(large)
+        .publishMany([{ id: "n", payload }]);
+      await sweep();
+      expect(await retained()).toEqual([...ids.slice(4), "n"]);
+    });
+    await other.topics().subscribe("billing", large, { since: "1h" });
+    expect(pages).toBe(2);
+    expect((await take("billing")).toSorted()).toEqual([...ids, "n"]);
+  });
+
   test("leave a replay to the call that continues it, of which only one does", async () => {
     await topics()
       .topic(orders)
