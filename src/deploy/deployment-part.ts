@@ -36,6 +36,11 @@ export interface DeploymentPart extends AppPart {
    */
   readonly checkSubscribes?: ((queue: DeclaredQueue) => void) | undefined;
   /**
+   * Connects the own methods of what declared queues name of it, in a process. Returns functions that disconnect them.
+   * @default nothing has such methods
+   */
+  readonly connect?: ((queues: readonly DeclaredQueue[], open: Open) => readonly (() => void)[]) | undefined;
+  /**
    * What it adds to the tools that handlers and `fetch` get.
    * @param open opens queues as the tools do
    * @default nothing
