@@ -89,8 +89,12 @@ end
 local u,v=DM(s),DM(s)
 ${$DK}${$DL}for z=5,#l,2 do
 local aa,ab=DJ[l[z]]or l[z],l[z+1]
-if aa=='paused'and string.sub(ab,1,1)=='+'then
+if aa=='paused'and#ab>1 then
+if string.sub(ab,1,1)=='+'then
 ab=AI(n.now+tonumber(ab))
+elseif(tonumber(u.paused)or 0)>tonumber(ab)then
+ab=u.paused
+end
 if u.paused=='1'then
 ab='1'
 end
@@ -162,6 +166,6 @@ end
 return{'ok',z,ab}
 `;
   },
-  sha1: "a858162d7540ec2d14673ea541592b78e58d5296",
-  keyLockingSha1: "5817d285c86f96d67d62bbac456ae127fb555e70",
+  sha1: "6f44a02830695c192a4bfc5f4bcab4d573071296",
+  keyLockingSha1: "807fcf7ddf7840942aad0d1bcc7200ef89928432",
 };
