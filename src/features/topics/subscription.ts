@@ -50,8 +50,8 @@ export interface ReplayState {
 export interface StoredTopics {
   readonly version: number;
   readonly subscriptions: readonly Subscription[];
-  /** By topic. */
-  readonly retained: ReadonlyMap<string, StoredRetention>;
+  /** By topic; this instance adds what it notes itself. */
+  readonly retained: Map<string, StoredRetention>;
   /** By pair of queue and topic or pattern, the text of the state. */
   readonly replays: ReadonlyMap<string, string>;
 }

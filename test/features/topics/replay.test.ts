@@ -136,15 +136,17 @@ describe("a publisher that knows only the name of a topic", () => {
     await publish("a");
     expect(await retained()).toEqual([]);
     await topics().topic(orders).publish(1, { id: "b" });
+    // The same instance at once, others within a minute.
+    await publish("b2");
     await instance().topics().topic("orders").publish(1, { id: "c" });
-    expect(await retained()).toEqual(["b", "c"]);
+    expect(await retained()).toEqual(["b", "b2", "c"]);
     rig.now += 48 * HOUR;
     await instance().topics().topic("orders").publish(1, { id: "d" });
     // One that has another declaration goes by that.
     await topics().topic(defineTopic("orders")).publish(1, { id: "e" });
-    expect(await retained()).toEqual(["b", "c"]);
+    expect(await retained()).toEqual(["b", "b2", "c"]);
     await publish("f");
-    expect(await retained()).toEqual(["b", "c"]);
+    expect(await retained()).toEqual(["b", "b2", "c"]);
   });
 
   test("refuses what others encrypt, and what is too large", async () => {
