@@ -46,7 +46,7 @@ const isBuilding = () => process.env["NEXT_PHASE"] === "phase-production-build";
  * catch-all route, and the queues of server actions and other routes. Consumers work after the response, in the same
  * invocation. It reads the environment with the first request or call, so that `next build` needs none.
  * @returns `handlers`, whose methods a catch-all route exports, and `queue`, `schedules` and `topic`, for all code on
- *   the server. Outside of a request, such as in a script, an enqueue starts no consumer: the next cron does. In a test,
+ *   the server; also as `tools`, with what parts add to them. Outside of a request, such as in a script, an enqueue starts no consumer: the next cron does. In a test,
  *   `testDeployment(handlers)` connects them with its database
  * @example
  * // lib/queue.ts
@@ -82,7 +82,8 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
   const topic: DeploymentTools<Env>["topic"] = (...args) => atUse(tools, (now) => now.topic(...args));
   const asApp = <App extends object>(app: App) =>
     withConnect(withOptions(app, options), (given: DeploymentTools<Env>) => void (ofTest = given));
-  return asApp({ handlers: asApp(everyMethod(asApp(handle))), queue, schedules, topic });
+  const handlers = asApp(everyMethod(asApp(handle)));
+  return asApp({ handlers, queue, schedules, topic, tools: atUse(tools, (now) => now) });
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   type Found,
   handled,
   noBulk,
+  noEndpoints,
   type Pulled,
   type StartFront,
   subscribeDeclared,
@@ -90,6 +91,7 @@ export const commandLine: StartFront = async (rig, given) => {
   await subscribeDeclared(given, topics);
   return {
     topics,
+    endpoints: noEndpoints,
     async add(tasks) {
       const created: Enqueued[] = [];
       for (const task of tasks) {

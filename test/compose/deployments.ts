@@ -18,6 +18,7 @@ import {
   type Task,
   type TaskInfo,
 } from "../../src/index.ts";
+import type { EventOfEndpoints } from "../../src/http/endpoints/index.ts";
 import { topics } from "../../src/http/topics/index.ts";
 import { schedules } from "../../src/open/schedules/index.ts";
 import { order } from "../../src/open/order/index.ts";
@@ -28,6 +29,7 @@ import {
   addTo,
   batchOf,
   declaredOf,
+  endpointsOf,
   type FlowsFront,
   type Front,
   type Given,
@@ -60,6 +62,7 @@ export const SLUICE_TOKENS = JSON.stringify([
 export function deploymentOf(given: Given): ServiceOptions {
   const { handler, concurrency, tracing, logger, beside } = given;
   const declared = declaredOf(given);
+  const [endpoints] = endpointsOf(given);
   const all = [...declared.values()];
   const handlerOf = (task: Task & FlowCalls, { queue }: Pick<DeploymentTools, "queue">) =>
     handler(beside ? withItsFlow(task, (name) => queue(declared.get(name)!)) : withNoFlow(task));
@@ -68,6 +71,7 @@ export function deploymentOf(given: Given): ServiceOptions {
     logger,
     ...(given.dashboard && { dashboard }),
     ...(beside && { flows, topics }),
+    ...(endpoints && { endpoints }),
     ...(all.some(({ settings }) => settings.order) && { order }),
     ...(all.some((one) => Object.keys(one.schedules).length > 0) && { schedules }),
     consumers: all.map((one) =>
@@ -75,7 +79,8 @@ export function deploymentOf(given: Given): ServiceOptions {
         concurrency,
       }),
     ),
-    async fetch(request, { queue, topic }) {
+    async fetch(request, tools) {
+      const { queue, topic } = tools;
       const { pathname } = new URL(request.url);
       const queueOf = (name: string) => queue(declared.get(name)!);
       const emails = queueOf(QUEUE);
@@ -95,6 +100,8 @@ export function deploymentOf(given: Given): ServiceOptions {
         const [name, payload, own] = await json<Parameters<TopicsFront["publish"]>>();
         return Response.json(await topic(name).publish(payload, own));
       }
+      if (pathname === "/own/send" && endpoints)
+        return Response.json(await endpoints.in(tools).send(await json<EventOfEndpoints>()));
       return undefined;
     },
   };
@@ -110,10 +117,7 @@ const added = (call: Promise<AddedFlow>): Promise<Response> =>
 /** Uses the queue by requests to such a deployment. */
 export function ownPages(
   fetch: (request: Request) => Promise<Response>,
-): Pick<
-  Front,
-  "add" | "get" | "counts" | "findings" | "find" | "bulk" | "blocked" | "pause" | "flows" | "topics"
-> {
+): Pick<Front, "add" | "get" | "counts" | "findings" | "find" | "bulk" | keyof ReturnType<typeof overHttp>> {
   const post = async <T>(page: string, body: string): Promise<T> => {
     const response = await fetch(new Request(`${ORIGIN}/own/${page}`, { method: "POST", body }));
     if (response.status !== 200) throw new Error(`${page}: ${response.status} ${await response.text()}`);
@@ -149,6 +153,7 @@ export function ownPages(
       add: (items, own) => post("flow", JSON.stringify({ items, own })),
       batch: (...given) => post("batch", JSON.stringify(given)),
     },
+    endpoints: { ...operated.endpoints, send: (event) => post("send", JSON.stringify(event)) },
     topics: { ...operated.topics, publish: (...own) => post("publish", JSON.stringify(own)) },
     add: (tasks) => post<Enqueued[]>("add", JSON.stringify(tasks)),
     get: (id) => post<TaskInfo | null>("get", id),

@@ -35,6 +35,13 @@ import type { FlowCalls } from "../../src/open/flows/flow-calls.ts";
 import type { TopicFilter } from "../../src/features/topics/index.ts";
 import type { Published } from "../../src/open/topics/publish.ts";
 import type { Preview, PublishOptions } from "../../src/open/topics/topic.ts";
+import {
+  defineEndpoints,
+  type EndpointsPart,
+  type EventOfEndpoints,
+  type NewEndpoint,
+  type Sent,
+} from "../../src/http/endpoints/index.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";
 
 /** The queue beside `emails`. */
@@ -65,6 +72,8 @@ export interface Given {
   readonly beside?: QueueDeclaration;
   /** Returns the result of the task. */
   readonly handler: (task: Delivered) => unknown;
+  /** Whether `emails` has the deliveries to endpoints. */
+  readonly endpoints?: boolean;
   /** How many handlers run at once. */
   readonly concurrency: number;
   readonly prefix?: string | undefined;
@@ -100,6 +109,7 @@ export interface Front {
   pause(time: Duration, group?: string): Promise<unknown>;
   readonly flows: FlowsFront;
   readonly topics: TopicsFront;
+  readonly endpoints: EndpointsFront;
   /** What is wrong with the queues and their database. */
   findings(): Promise<readonly Found[]>;
   /** Which tasks have a text, and where. */
@@ -132,6 +142,16 @@ export interface TopicsFront {
   preview(topic: string, headers: Readonly<Record<string, string>>): Promise<Preview>;
   subscribe(queue: string, topic: string, options?: { readonly filter: TopicFilter }): Promise<unknown>;
 }
+
+/** How a front reaches endpoints. */
+export interface EndpointsFront {
+  add(endpoint: NewEndpoint): Promise<unknown>;
+  send(event: EventOfEndpoints): Promise<Sent>;
+}
+
+/** The part of endpoints, if there are some. */
+export const endpointsOf = ({ endpoints }: Given): readonly EndpointsPart[] =>
+  endpoints ? [defineEndpoints({ queue: QUEUE })] : [];
 
 /** Subscribes the queues of a program that no deployment declares. */
 export async function subscribeDeclared(given: Given, { subscribe }: TopicsFront): Promise<void> {
@@ -229,6 +249,12 @@ export const handled = (tasks: readonly Pulled[], handler: Given["handler"]) =>
 
 /** The route of an action below that of the queue. */
 export const routeOf = (action: BulkAction) => (action === "redrive" ? "/redrive" : `/tasks/${action}`);
+
+/** A front that has no calls of endpoints. */
+const noEndpoint = async (): Promise<never> => {
+  throw new Error("this front has no endpoints");
+};
+export const noEndpoints: EndpointsFront = { add: noEndpoint, send: noEndpoint };
 
 /** A front that has no call for it. */
 export const noBulk = async (): Promise<never> => {

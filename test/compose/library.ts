@@ -1,5 +1,6 @@
 import { linked } from "../../src/features/linked/index.ts";
 import { batch, flow, Flows, flows, withFlows } from "../../src/http/flows/index.ts";
+import { Endpoints } from "../../src/http/endpoints/index.ts";
 import { type Topic, Topics } from "../../src/http/topics/index.ts";
 import { applyQueues, drain, findTasks, Operator, Queue, queueHealth, sweep } from "../../src/index.ts";
 import { QUEUE } from "../support/rig.ts";
@@ -78,6 +79,7 @@ export const library: StartFront = async (rig, given) => {
       redrive: (id) => operated.redrive(id),
     },
     topics,
+    endpoints: new Endpoints(QUEUE, options),
     findings: async () => (await queueHealth(transport, { prefix })).findings,
     find: async (text) => (await findTasks(transport, { text, prefix })).tasks,
     async bulk(action, ids) {

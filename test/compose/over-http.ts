@@ -10,7 +10,9 @@ export type Send = <T>(method: "GET" | "POST" | "PATCH" | "PUT", path: string, j
 const pathOf = (id: string) => `/v1/flows/${encodeURIComponent(id)}`;
 
 /** Operates queues and flows. */
-export const overHttp = (send: Send): Pick<Front, "blocked" | "pause" | "flows" | "topics"> => ({
+export const overHttp = (
+  send: Send,
+): Pick<Front, "blocked" | "pause" | "flows" | "topics" | "endpoints"> => ({
   async blocked(queue) {
     const path = `/v1/queues/${queue}/tasks?state=blocked`;
     return (await send<{ tasks: { id: string }[] }>("GET", path)).tasks.map(({ id }) => id);
@@ -31,6 +33,10 @@ export const overHttp = (send: Send): Pick<Front, "blocked" | "pause" | "flows" 
     preview: (topic, headers) => send("POST", `/v1/topics/${topic}/preview`, { headers }),
     subscribe: (queue, topic, own = { filter: [] }) =>
       send("PUT", `/v1/topics/${encodeURIComponent(topic)}/subscriptions/${queue}`, own),
+  },
+  endpoints: {
+    add: (endpoint) => send("POST", "/v1/endpoints", endpoint),
+    send: (event) => send("POST", "/v1/endpoints/send", event),
   },
 });
 

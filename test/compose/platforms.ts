@@ -93,6 +93,15 @@ async function inRuntime<T>(name: "Bun" | "Deno", runtime: object, run: () => Pr
 
 type Handle = Deployed["fetch"];
 
+/** The tools of an application's own routes: what the deployment returned by name, and what parts add to its tools. */
+const withTools = <Named extends object>(tools: object, named: Named) => ({
+  ...named,
+  waitUntil: undefined,
+  get endpoints(): unknown {
+    return Reflect.get(tools, "endpoints");
+  },
+});
+
 export const platforms = {
   cloudflare: async (options, env) => {
     const app = cloudflare.sluice({ operations, ...options });
@@ -109,7 +118,7 @@ export const platforms = {
     return inEnvironment(goingOn(work, { fetch, cron: () => sweep({ fetch }, env) }), env);
   },
   next: async ({ fetch: ownRoute, ...options }, env) => {
-    const { handlers, ...tools } = next.sluice(options);
+    const { handlers, tools, ...named } = next.sluice(options);
     const work = new PendingWork();
     const catchAll: Handle = (request) => {
       const url = new URL(request.url);
@@ -120,7 +129,7 @@ export const platforms = {
     // The application's own routes use the queues themselves.
     const fetch: Handle = (request) =>
       inRequest(work.add, async () => {
-        const own = await ownRoute?.(request, { ...tools, env, waitUntil: undefined });
+        const own = await ownRoute?.(request, withTools(tools, { ...named, env }));
         return own ?? catchAll(request);
       });
     return inEnvironment(goingOn(work, { fetch, cron: () => sweep({ fetch }, env) }), env);
@@ -167,10 +176,10 @@ export const platforms = {
   },
   mounted: async ({ fetch: ownRoute, ...options }, env) => {
     const deployed = await node.startDeployment({ ...options, env, every: "1h" });
-    const { queue, schedules, topic } = deployed;
+    const { queue, schedules, topic, tools } = deployed;
     // The application's own routes use the queues themselves.
     const fetch: Handle = async (request) => {
-      const own = await ownRoute?.(request, { queue, schedules, topic, env, waitUntil: undefined });
+      const own = await ownRoute?.(request, withTools(tools, { queue, schedules, topic, env }));
       return own ?? deployed.fetch(request);
     };
     return { fetch, cron: () => sweep({ fetch }, env), stop: () => deployed.close() };

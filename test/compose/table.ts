@@ -16,6 +16,7 @@ const featureNames = [
   "fallen",
   "batches",
   "topics",
+  "endpoints",
   "sealedFlows",
   "wake",
   "tracing",
@@ -77,6 +78,10 @@ const without: Readonly<Partial<Record<FeatureName, Partial<Record<FrontName, st
   pushed: {
     http: "It runs no handlers of the library.",
     commandLine: "It runs no handlers of the library.",
+  },
+  endpoints: {
+    client: "It has no calls of endpoints.",
+    commandLine: "It sends no events. test/cli/endpoints has what it does.",
   },
   batches: { commandLine: "It has no call for what a task waited for." },
   offload: { commandLine: "It reaches the store only through a deployment." },

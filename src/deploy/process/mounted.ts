@@ -28,7 +28,10 @@ export type MountOptions<Env extends object = Environment> = Omit<
  * Sluice, such as `/v1/…` and `/dashboard`, below the path where they are mounted. `queue`, `schedules` and `topic` are those of
  * the {@link DeploymentTools}: an enqueue starts the queue's consumer here.
  */
-export interface MountedDeployment extends Pick<Server, "queue" | "schedules" | "topic" | "operator"> {
+export interface MountedDeployment extends Pick<
+  Server,
+  "queue" | "schedules" | "topic" | "tools" | "operator"
+> {
   /**
    * Answers a request of Node's HTTP server, of Express, or of what takes the same handlers.
    * @example app.use("/queue", deployment.handler)
@@ -126,6 +129,9 @@ export async function startMounted<Env extends object>(
     queue: started.queue,
     schedules: started.schedules,
     topic: started.topic,
+    get tools() {
+      return started.tools;
+    },
     operator: started.operator,
     close,
     fetch: (request, { path = "" } = {}) => {

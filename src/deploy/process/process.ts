@@ -215,6 +215,9 @@ export async function start<Env extends object>(
     queue: (queue, given) => ofProcess().tools.queue(queue, given),
     schedules: (queue, given) => ofProcess().tools.schedules(queue, given),
     topic: (topic) => ofProcess().tools.topic(topic),
+    get tools() {
+      return ofProcess().tools;
+    },
     operator: (queue) => operatorOf(ofProcess().open(queue)),
     close,
   };

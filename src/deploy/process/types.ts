@@ -36,6 +36,11 @@ export interface ServeOptions<Env extends object = Environment> extends ServiceO
 /** `queue`, `schedules` and `topic` are those of the {@link DeploymentTools}: an enqueue starts the queue's consumer here. */
 export interface Server extends Pick<DeploymentTools, "queue" | "schedules" | "topic"> {
   /**
+   * The same, with what parts add to them.
+   * @example await endpoints.in(server.tools).send({ type: "orders.paid", payload: { order: 17 } })
+   */
+  readonly tools: Omit<DeploymentTools, "env">;
+  /**
    * Operates a queue over the deployment's own connection, by its declaration or its name. A redrive starts the queue's
    * consumer here.
    * @example await deployment.operator(emails).redrive({ endedSince: Date.now() - 3_600_000 })

@@ -4,6 +4,7 @@ import type { Feature } from "./feature.ts";
 import * as flowing from "./flows.ts";
 import * as operating from "./operating.ts";
 import * as storage from "./storage.ts";
+import { endpoints } from "./endpoints.ts";
 import { topics } from "./topics.ts";
 
 export const features: Readonly<Record<FeatureName, Feature>> = {
@@ -12,4 +13,5 @@ export const features: Readonly<Record<FeatureName, Feature>> = {
   ...flowing,
   ...operating,
   topics,
+  endpoints,
 };
