@@ -334,4 +334,6 @@ end
 return{'valid',ae,am}
 `;
   },
+  sha1: "ba45ca831a92ee46d65ee60877221d40de964b84",
+  keyLockingSha1: "28a6ee4b4667ed94ea2cc3e217b9ef40c9d32e9a",
 };

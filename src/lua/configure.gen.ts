@@ -166,4 +166,6 @@ end
 return{'ok',z,ab}
 `;
   },
+  sha1: "6f44a02830695c192a4bfc5f4bcab4d573071296",
+  keyLockingSha1: "807fcf7ddf7840942aad0d1bcc7200ef89928432",
 };

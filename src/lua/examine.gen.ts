@@ -311,4 +311,6 @@ aq>0 and am()or{},
 }
 `;
   },
+  sha1: "e2b5ca476a89f2f658ac212a732a77c711ecdf4f",
+  keyLockingSha1: "0323662bc4f202bd3998724590ef53fccb56511b",
 };

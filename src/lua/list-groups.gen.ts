@@ -118,4 +118,6 @@ end
 return w
 `;
   },
+  sha1: "828e04d9d73d6eae38a95649a66928b476969b76",
+  keyLockingSha1: "937f916ce2ee0d610af14d6e455dc91ab3de7165",
 };

@@ -45,4 +45,6 @@ AL(i,h.stopped and h.head or'')
 return i
 `;
   },
+  sha1: "6769dbc133847bb76e52b39296e963cb351b8ef5",
+  keyLockingSha1: "d6dc5ffe9a86f001e3d32a76a1ac4f380e441c75",
 };
