@@ -334,6 +334,6 @@ end
 return{'valid',ae,am}
 `;
   },
-  sha1: "ba45ca831a92ee46d65ee60877221d40de964b84",
-  keyLockingSha1: "28a6ee4b4667ed94ea2cc3e217b9ef40c9d32e9a",
+  sha1: "d7e1bca60c06ca71b0e50205ec34b11a2767df57",
+  keyLockingSha1: "0ab9d13a4c3a08a9c80da467bd3cba3fcf583078",
 };

@@ -122,19 +122,21 @@ end
 ${$DA}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CU}${$DS}${$CV}${$CW}${$CX}${$Z}${$AA}${$CM}${$CN}${$CO}local function y()
 local z=n.groups[j]
 local aa=w(z.used)
+local ab=v.max_working or v.rate or v.paused
+if ab and not v.number then
+v.number=AI(tonumber(p[2]or 0)+1)
+FL(n,'HSET tasks','~groups',v.number)
+end
 z.settings=CO(j,nil,DP(v)).settings
 if z.limited>0 or z.used~=aa then
 CU(n,{group=j}).used=aa
 AA(n)
 end
-if not(v.max_working or v.rate or v.paused)and z.limited==0 then
+if not ab and z.limited==0 then
 v.number=nil
 if not p[2]then
 FL(n,'HSET tasks','~groups',0)
 end
-elseif not v.number then
-v.number=AI(tonumber(p[2]or 0)+1)
-FL(n,'HSET tasks','~groups',v.number)
 end
 end
 if j==''then
@@ -156,12 +158,12 @@ ${$AG}${$BZ}BZ(g,r,i,'')
 local ab=0
 if u.paused and not v.paused then
 ab=t('',j==''and z or p[5])
-elseif v.max_working~=u.max_working or v.rate~=u.rate then
+elseif v.max_working~=u.max_working or v.rate~=u.rate or v.o~=u.o then
 ab=t(p[4],j==''and z or p[5])
 end
 return{'ok',z,ab}
 `;
   },
-  sha1: "a858162d7540ec2d14673ea541592b78e58d5296",
-  keyLockingSha1: "5817d285c86f96d67d62bbac456ae127fb555e70",
+  sha1: "20076e37a0f0f3a9835406c336611dc0e2da5c9e",
+  keyLockingSha1: "8caf9f6492300fad6970cc171da3de69f395d005",
 };

@@ -146,6 +146,6 @@ u[#u+1]=n.report
 return t or u
 `;
   },
-  sha1: "7fb63c76f75d4223ecde3a2bce2145c9a630d7f8",
-  keyLockingSha1: "2e8dd5839849334078063d74eb13b817f2426612",
+  sha1: "547d288db8e448a48d18242104b937b8391b7d49",
+  keyLockingSha1: "b3ea38d8b3cc548fc14f154509a8d70e1a398de1",
 };

@@ -215,6 +215,6 @@ af[#af+1]=v
 return ae or af
 `;
   },
-  sha1: "88e8409df68252aff2d72637461dc01c866fb7d1",
-  keyLockingSha1: "e0b8f2b8e4320654d142ffacc0ff13b2a22ff21d",
+  sha1: "6b0cdcdf3ec5c1065f2092b14a2ef95a46883619",
+  keyLockingSha1: "f06598641640c4e1bad7ba8f6000c522e2f4330d",
 };
