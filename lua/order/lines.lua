@@ -106,8 +106,8 @@ read_settings = (function(inner)
   end
 end)(read_settings)
 
--- Once a group had an order, the queue's settings say so for ever, as tasks may still be in line. A group that
--- loses its order lets those go that are in line.
+-- Once a group had an order, the queue's settings say so for ever, as tasks may still be in line. Those of a
+-- group that loses its order get ready.
 -- plan, group, was, set: of a change of settings: whose they are, what they were, and those of the queue.
 format_settings = (function(inner)
   return function(settings, plan, group, was, set)

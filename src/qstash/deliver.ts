@@ -7,7 +7,7 @@ import { bytesOf } from "./body.ts";
 import { callBack } from "./callbacks.ts";
 import { isLasting } from "./failure.ts";
 import { deliveryOf, type FailedDelivery, listedHeaders, storable } from "./outcomes.ts";
-import { type Message, messageId, type Publication } from "./message.ts";
+import { dueId, type Message, messageId, type Publication } from "./message.ts";
 import { publish } from "./publish.ts";
 import { retryAfterOf } from "./retry-after.ts";
 import { delayAfter } from "./retry-delay.ts";
@@ -41,7 +41,7 @@ export async function deliver(
   if ("publish" in payload) {
     const { publish: due, scheduleId } = payload;
     try {
-      return await publish(session, [{ ...due, scheduleId, id: `${task.id}.due` }]);
+      return await publish(session, [{ ...due, scheduleId, id: dueId(task.id) }]);
     } catch (error) {
       // Such as a URL group that is gone.
       if (isLasting(error)) throw new NonRetryableError(messageOf(error));

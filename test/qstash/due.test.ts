@@ -155,6 +155,27 @@ test("an occurrence whose group is gone is a dead letter that names the group", 
   expect(await after(0)).toEqual(["/found"]);
 });
 
+test("a schedule shows what has become of its last messages, for as long as they are known", async () => {
+  beginBeforeFive();
+  const states = async () => (await client.schedules.get("watched")).lastScheduleStates;
+  const endpoints = ["/fine", "/dead"].map((path) => ({ url: url + path }));
+  await client.urlGroups.addEndpoints({ name: "watched", endpoints });
+  const create = { destination: "watched", cron: "*/5 * * * *", scheduleId: "watched", retryDelay: "120000" };
+  await client.schedules.create({ ...create, retries: 1 });
+  expect(await states()).toBeUndefined();
+  await after(MINUTE);
+  const first = Object.entries((await states()) ?? {});
+  expect(first.map(([, state]) => state)).toEqual(["SUCCESS", "IN_PROGRESS"]);
+  const [[fine] = [], [dead = ""] = []] = first;
+  expect(await client.messages.get(dead)).toMatchObject({ url: `${url}/dead`, scheduleId: "watched" });
+  await after(2 * MINUTE);
+  expect(await states()).toEqual({ [String(fine)]: "SUCCESS", [dead]: "FAIL" });
+  expect(await client.schedules.list()).toMatchObject([{ lastScheduleStates: { [dead]: "FAIL" } }]);
+  await client.schedules.pause({ schedule: "watched" });
+  await after(90 * MINUTE);
+  expect(await states()).toEqual({ [dead]: "FAIL" });
+});
+
 test("a queue that is deleted delivers nothing more", async () => {
   const queue = client.queue({ queueName: "old" });
   await queue.upsert({ parallelism: 1, paused: true });
