@@ -11,6 +11,7 @@ local SETTINGS = {
   number = '^%d+$',
   weight = '^[1-9]%d*$',
   rate = '^%d+/[1-9]%d*$',
+  u = '^%d+$',
   [TOTALS.max_working] = '^%d+$',
   [TOTALS.max_pending] = '^%d+$',
   [TOTALS.rate] = '^%d+/[1-9]%d*$',
@@ -19,7 +20,7 @@ local SETTINGS = {
 
 -- The scores of `limited` have a range for each group number below MOST_GROUPS.
 -- A number that is chosen without reading all others is above SPARE_GROUPS, so that no group has it.
-local MOST_GROUPS = 131071
+local MOST_GROUPS = 134217728
 
 local SPARE_GROUPS = 65536
 

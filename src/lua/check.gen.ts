@@ -334,6 +334,6 @@ end
 return{'valid',ae,am}
 `;
   },
-  sha1: "d7e1bca60c06ca71b0e50205ec34b11a2767df57",
-  keyLockingSha1: "0ab9d13a4c3a08a9c80da467bd3cba3fcf583078",
+  sha1: "220d8060a5c8400653de4da2318afaab4170baf0",
+  keyLockingSha1: "b68758135698e17af49888f0b6f98e5862419ce2",
 };

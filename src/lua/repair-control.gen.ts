@@ -146,6 +146,6 @@ u[#u+1]=n.report
 return t or u
 `;
   },
-  sha1: "547d288db8e448a48d18242104b937b8391b7d49",
-  keyLockingSha1: "b3ea38d8b3cc548fc14f154509a8d70e1a398de1",
+  sha1: "e0b278661e5996b997a827359434c96c0e671a60",
+  keyLockingSha1: "b83b6fd854592659751659f5f2338634071ff9d7",
 };

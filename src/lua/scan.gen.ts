@@ -215,6 +215,6 @@ af[#af+1]=v
 return ae or af
 `;
   },
-  sha1: "6b0cdcdf3ec5c1065f2092b14a2ef95a46883619",
-  keyLockingSha1: "f06598641640c4e1bad7ba8f6000c522e2f4330d",
+  sha1: "d5f601def68a2f5de63e317cad3a6497da812717",
+  keyLockingSha1: "136b0c2445b2c5763ecd16e140f07773c2502b10",
 };
