@@ -39,7 +39,7 @@ if state == 'x' then
 elseif state == 'c' or text == '' then
   close_circuit(known, clock(test_now))
 end
-known.changed, known.applied, known.token = changed, known.applied or '0', ''
+known.changed, known.applied = changed, known.applied or '0'
 text = format_state(known)
 append(written, id, record)
 append(written, '.' .. id, text)

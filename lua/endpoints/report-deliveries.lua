@@ -1,7 +1,7 @@
 -- report-deliveries: counts what became of deliveries; opens and closes circuits, disables endpoints. (I3)
 local endpoints = KEYS[1] -- hash  endpoint -> record; .<endpoint> -> state; ~version, ~disabled
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local token = ARGV[2] -- the caller's token, a new one for each call
+local token = ARGV[2] -- letters and digits, others for each call; a repeat has the same
 local window = ARGV[3] -- how long deliveries are counted together (ms)
 local least = ARGV[4] -- so many of them must have failed to open a circuit,
 local share = ARGV[5] -- and so many of a hundred
@@ -81,15 +81,16 @@ for i = 3, #fields do
   end
   local state, at = parse_state(text), 4 * i - 3
   local is_enabled = state.state == 'c' or state.state == 'o'
-  local change = state.token == token and state.change or ''
-  if is_enabled and state.token ~= token then
+  local earlier = changed_before(state, token)
+  local change = earlier or ''
+  if is_enabled and not earlier then
     local was_failing = state.failing_since ~= ''
     if items[at + 3] == '1' then
       change = disable(state, 'g', items[at])
     else
       change = count(state, items[at], tonumber(items[at + 1]), tonumber(items[at + 2]))
     end
-    state.token, state.change = token, change
+    remember_report(state, token, change)
     if change ~= '' or was_failing ~= (state.failing_since ~= '') then
       reply[2] = version + 1
     end

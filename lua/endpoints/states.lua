@@ -12,9 +12,11 @@ local STATE_NAMES = {
   'succeeded', -- how many did not
   'opens', -- how often the circuit was opened since it was closed
   'until', -- when deliveries are tried again, if it is open (ms)
-  'token', -- of the last report
-  'change', -- what that report has changed
+  'reports', -- the last reports: for each a space, its token, ':' and what it has changed
 }
+
+-- How many reports are remembered: more than come between one and its repeat.
+local REMEMBERED = 8
 
 -- True for a record that this release must not change: one of a later release.
 local function is_later(record)
@@ -36,6 +38,18 @@ local function format_state(state)
     values[at + 1] = state[name] or ''
   end
   return table.concat(values, ';')
+end
+
+-- What an earlier copy of a report has changed; nil if there was none.
+local function changed_before(state, token)
+  local _, at = string.find(state.reports or '', ' ' .. token .. ':', 1, true)
+  return at and string.match(state.reports, '^%a*', at + 1)
+end
+
+local function remember_report(state, token, change)
+  local reports = state.reports .. ' ' .. token .. ':' .. change
+  local _, count = string.gsub(reports, ' ', ' ')
+  state.reports = count > REMEMBERED and string.match(reports, ' %S+(.*)') or reports
 end
 
 -- A circuit that is closed, and has counted nothing.

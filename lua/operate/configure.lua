@@ -10,7 +10,8 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, a new one for each call
 local group = ARGV[3] -- whose settings; empty: the queue's
 local wake = ARGV[4] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
-local changes = ARGV -- then for each: letter, value (empty: remove; of a pause `+<ms>`: so long from now)
+local changes = ARGV -- then for each: letter, value (empty: remove; of a pause also
+-- `+<ms>`, so long from now, or when it ends at the earliest (ms))
 -- Returns {'ok', settings as they now are ('' for none), 1 if the caller must wake a consumer}
 --      or {'newer_schema'}
 
@@ -45,9 +46,13 @@ end
 local was, settings = parse_settings(current), parse_settings(current)
 for i = 5, #changes, 2 do
   local name, value = SETTING_NAMES[changes[i]] or changes[i], changes[i + 1]
-  if name == 'paused' and string.sub(value, 1, 1) == '+' then
+  if name == 'paused' and #value > 1 then
+    if string.sub(value, 1, 1) == '+' then
+      value = int(plan.now + tonumber(value))
+    elseif (tonumber(was.paused) or 0) > tonumber(value) then
+      value = was.paused
+    end
     -- It does not end a pause that lasts until it is resumed.
-    value = int(plan.now + tonumber(value))
     if was.paused == '1' then
       value = '1'
     end

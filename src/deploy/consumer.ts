@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Environment } from "../config.ts";
+import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Task } from "../drain/types.ts";
 import type { FlowCalls } from "../open/flows/flow-calls.ts";
 import type { WorkOptions } from "./declared/define-queue.ts";
@@ -10,11 +11,11 @@ import type { Encryption } from "../features/encryption/index.ts";
  * Handles one task of a queue, like a handler of `drain`. `before` of the task needs the option `flows`. `env` is the deployment's environment. `queue` of the tools
  * adds tasks to the deployment's queues, and wakes their consumers.
  */
-export type ConsumerHandler<Env = Environment, T = unknown> = (
-  task: Task<T> & FlowCalls,
-  env: Env,
-  tools: DeploymentTools<Env>,
-) => unknown;
+export interface ConsumerHandler<Env = Environment, T = unknown> {
+  (task: Task<T> & FlowCalls, env: Env, tools: DeploymentTools<Env>): unknown;
+  /** As the option `onDeadLetter` of a deployment, for the dead letters of the consumer's queue. @default none */
+  readonly onDeadLetter?: ((letter: DeadLetter, tools: DeploymentTools<Env>) => unknown) | undefined;
+}
 
 /** A handler, with options of its drain and its queue. */
 export interface ConsumerOptions<Env = Environment, T = unknown> extends WorkOptions {

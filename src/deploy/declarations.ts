@@ -67,7 +67,7 @@ export class Declarations {
   }
 
   /**
-   * Connects the queues' own methods with the deployment, for a process.
+   * Connects the own methods of what is declared with the deployment, for a process.
    * @param open opens its queues
    * @returns disconnects them
    * @throws {SluiceError} `invalid_argument`; none is connected then
@@ -77,6 +77,7 @@ export class Declarations {
     const disconnect = () => disconnects.forEach((one) => one());
     try {
       for (const queue of this.#queues.values()) disconnects.push(queue.connect(open(queue).options));
+      for (const part of this.#parts.parts) disconnects.push(...(part.connect?.(this.all, open) ?? []));
     } catch (error) {
       disconnect();
       throw error;

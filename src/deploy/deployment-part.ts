@@ -1,12 +1,10 @@
 import { invalidArgument, type SluiceError } from "../errors.ts";
 import type { AppPart } from "../http/app-part.ts";
-import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Log } from "../log/logger.ts";
 import type { Open } from "../open/opening.ts";
 import type { QStashGiven } from "../qstash/options.ts";
 import type { DeclaredQueue, QueueConsumer } from "./declared/define-queue.ts";
-import type { DeploymentTools } from "./declared/tools.ts";
 
 /** What a deployment declares, and how to apply it. */
 export interface ToApply {
@@ -38,13 +36,16 @@ export interface DeploymentPart extends AppPart {
    */
   readonly checkSubscribes?: ((queue: DeclaredQueue) => void) | undefined;
   /**
+   * Connects the own methods of what declared queues name of it, in a process. Returns functions that disconnect them.
+   * @default nothing has such methods
+   */
+  readonly connect?: ((queues: readonly DeclaredQueue[], open: Open) => readonly (() => void)[]) | undefined;
+  /**
    * What it adds to the tools that handlers and `fetch` get.
    * @param open opens queues as the tools do
    * @default nothing
    */
   readonly tools?: ((open: Open) => object) | undefined;
-  /** As the option `onDeadLetter` of a deployment. @default none */
-  readonly onDeadLetter?: ((letter: DeadLetter, tools: DeploymentTools<never>) => unknown) | undefined;
 }
 
 /** Options that turn on features. Each is a part of its own. */

@@ -77,23 +77,27 @@ export function toolsIn<Env extends object>(
   const drains = isCounted ? invocation.drains : undefined;
   const tracing = headers ? ofQueues.tracing?.continuing(headers) : ofQueues.tracing;
   const waker = context.wakerIn(invocation);
-  const call = <What extends TaskFailure | DeadLetter>(
-    name: string,
-    hook: ((what: What, tools: DeploymentTools<Env>) => unknown) | undefined,
+  const call = <What extends TaskFailure | DeadLetter, Name extends "onDeadLetter" | "onFailure">(
+    name: Name,
+    of:
+      | { readonly [_ in Name]?: ((what: What, tools: DeploymentTools<Env>) => unknown) | undefined }
+      | undefined,
     what: What,
   ) => {
-    if (hook) drains?.requests?.use();
-    if (hook) keepRunning(callHook(name, () => context.inOwnContext(() => hook(what, tools)), what, log));
+    const hook = of?.[name];
+    if (!hook) return;
+    drains?.requests?.use();
+    keepRunning(callHook(name, () => context.inOwnContext(() => hook(what, tools)), what, log));
   };
   const onDeadLetter: OnDeadLetter = (letter) => {
     log(deadLetterLine(letter));
-    const hooks = [options, ...(setup.parts.parts as readonly Pick<typeof options, "onDeadLetter">[])];
-    for (const { onDeadLetter: hook } of hooks) call("onDeadLetter", hook, letter);
+    call("onDeadLetter", options, letter);
+    call("onDeadLetter", setup.consumers.get(letter.queue)?.handler, letter);
   };
   const onFailure = (failure: TaskFailure) => {
     // A dead letter has a line of its own.
     if (failure.next !== "dead_letter") log(failureLine(failure));
-    call("onFailure", options.onFailure, failure);
+    call("onFailure", options, failure);
   };
   const transport = drains?.counted(ofQueues.transport) ?? ofQueues.transport;
   const wake = waker && {

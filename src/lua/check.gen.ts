@@ -334,6 +334,4 @@ end
 return{'valid',ae,am}
 `;
   },
-  sha1: "220d8060a5c8400653de4da2318afaab4170baf0",
-  keyLockingSha1: "b68758135698e17af49888f0b6f98e5862419ce2",
 };

@@ -89,8 +89,12 @@ end
 local u,v=DM(s),DM(s)
 ${$DK}${$DL}for z=5,#l,2 do
 local aa,ab=DJ[l[z]]or l[z],l[z+1]
-if aa=='paused'and string.sub(ab,1,1)=='+'then
+if aa=='paused'and#ab>1 then
+if string.sub(ab,1,1)=='+'then
 ab=AI(n.now+tonumber(ab))
+elseif(tonumber(u.paused)or 0)>tonumber(ab)then
+ab=u.paused
+end
 if u.paused=='1'then
 ab='1'
 end
@@ -164,6 +168,4 @@ end
 return{'ok',z,ab}
 `;
   },
-  sha1: "20076e37a0f0f3a9835406c336611dc0e2da5c9e",
-  keyLockingSha1: "8caf9f6492300fad6970cc171da3de69f395d005",
 };

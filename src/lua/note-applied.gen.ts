@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $AL } from "./parts/append.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
-import { $LN, $LO, $LP, $LQ } from "./parts/state-names.gen.ts";
+import { $LN, $LP, $LQ, $LR } from "./parts/state-names.gen.ts";
 
 export const noteApplied: Script = {
   name: "noteApplied",
@@ -16,22 +16,20 @@ ${$AL}for g=1,#b,2 do
 AL(c,'.'..b[g])
 end
 local d,e={'ok'},{}
-${$LN}${$LO}${$LP}${$LQ}for i,j in ipairs(redis.call('HMGET',a,unpack(c)))do
+${$LN}${$LP}${$LQ}${$LR}for i,j in ipairs(redis.call('HMGET',a,unpack(c)))do
 local k=j or''
-if LO(k)then
+if LP(k)then
 return{'newer_schema'}
 end
-local l=LP(k)
+local l=LQ(k)
 local m=l.changed==b[2*i]
 d[i+1]=m and 1 or 0
 if m and l.applied~=l.changed then
 l.applied=l.changed
-AL(e,c[i],LQ(l))
+AL(e,c[i],LR(l))
 end
 end
 ${$AT}${$AV}return#e>0 and AV(a,e)or d
 `;
   },
-  sha1: "6f75f71ec38912c52fe90210256cf33257859d64",
-  keyLockingSha1: "b7bf50d92b95a9cd7d8506d65b792c8174352bec",
 };

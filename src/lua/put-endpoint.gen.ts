@@ -7,8 +7,8 @@ import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
-import { $LN, $LO, $LP, $LQ } from "./parts/state-names.gen.ts";
-import { $LR, $LS } from "./parts/close-circuit.gen.ts";
+import { $LN, $LP, $LQ, $LR } from "./parts/state-names.gen.ts";
+import { $LU, $LV } from "./parts/close-circuit.gen.ts";
 
 export const putEndpoint: Script = {
   name: "putEndpoint",
@@ -22,10 +22,10 @@ local f=ARGV[5]
 local g=ARGV[6]
 local h=redis.call('HMGET',a,'~version',c,'.'..c,'~disabled')
 local i,j,k=h[1]or'0',h[2]or'',h[3]or''
-${$LO}if LO(j)or LO(k)then
+${$LP}if LP(j)or LP(k)then
 return{'newer_schema'}
 end
-${$LN}${$LP}local l=k~=''and LP(k)or{}
+${$LN}${$LQ}local l=k~=''and LQ(k)or{}
 if j==e and(f==''or f==l.state)then
 return{'ok',tonumber(i),k}
 elseif i~=d then
@@ -36,7 +36,7 @@ end
 ${$AI}local m=AI(tonumber(i)+1)
 local n={'~version',m}
 if h[4]and(e==''or f~='')then
-${$AL}${$LS}AL(n,'~disabled',LS(h[4],c))
+${$AL}${$LV}AL(n,'~disabled',LV(h[4],c))
 end
 if e==''then
 redis.call('HDEL',a,c,'.'..c)
@@ -45,15 +45,13 @@ end
 if f=='x'then
 ${$AJ}${$AK}l.state,l.since='x',AI(AK(b))
 elseif f=='c'or k==''then
-${$AJ}${$AK}${$LR}LR(l,AK(b))
+${$AJ}${$AK}${$LU}LU(l,AK(b))
 end
-l.changed,l.applied,l.token=m,l.applied or'0',''
-${$LQ}k=LQ(l)
+l.changed,l.applied=m,l.applied or'0'
+${$LR}k=LR(l)
 ${$AL}AL(n,c,e)
 AL(n,'.'..c,k)
 ${$AT}${$AV}return AV(a,n)or{'ok',tonumber(m),k}
 `;
   },
-  sha1: "0d7e0e678f03f6660a494bf0eaf12dcb3b676b38",
-  keyLockingSha1: "2a097d261a28122dd1bfdb7fc5e163efea85781e",
 };

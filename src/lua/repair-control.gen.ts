@@ -146,6 +146,4 @@ u[#u+1]=n.report
 return t or u
 `;
   },
-  sha1: "e0b278661e5996b997a827359434c96c0e671a60",
-  keyLockingSha1: "b83b6fd854592659751659f5f2338634071ff9d7",
 };

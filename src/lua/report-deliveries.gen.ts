@@ -8,9 +8,22 @@ import { $AJ } from "./parts/clock-text.gen.ts";
 import { $AK } from "./parts/clock.gen.ts";
 import { $AT } from "./parts/error-of.gen.ts";
 import { $AV } from "./parts/store-fields.gen.ts";
-import { $LN, $LO, $LP, $LQ } from "./parts/state-names.gen.ts";
-import { $LR, $LS } from "./parts/close-circuit.gen.ts";
+import { $LN, $LP, $LQ, $LR } from "./parts/state-names.gen.ts";
+import { $LU, $LV } from "./parts/close-circuit.gen.ts";
 
+const $LO = `local LO=8
+`;
+const $LS = `local function LS(a,b)
+local c,d=string.find(a.reports or'',' '..b..':',1,true)
+return d and string.match(a.reports,'^%a*',d+1)
+end
+`;
+const $LT = `local function LT(a,b,c)
+local d=a.reports..' '..b..':'..c
+local e,f=string.gsub(d,' ',' ')
+a.reports=f>LO and string.match(d,' %S+(.*)')or d
+end
+`;
 export const reportDeliveries: Script = {
   name: "reportDeliveries",
   get source() {
@@ -38,12 +51,12 @@ q.state,q.since,q.opens='o',AI(k),AI(tonumber(q.opens)+1)
 q['until']=AI(k+r)
 return'opened'
 end
-${$LS}local function q(r,s,t)
+${$LV}local function q(r,s,t)
 r.state,r.since=s,AI(k)
-o=LS(o,t)..' '..t..':'..s
+o=LV(o,t)..' '..t..':'..s
 return'disabled'
 end
-${$AN}${$LR}local function r(s,t,u,v)
+${$AN}${$LU}local function r(s,t,u,v)
 local w=tonumber(s.window)
 if k-w>=tonumber(d)or w>k then
 s.window,s.failed,s.succeeded=AI(k),'0','0'
@@ -57,7 +70,7 @@ if not y then
 s.failing_since=''
 end
 if x and not y then
-LR(s,k)
+LU(s,k)
 return'closed'
 end
 return''
@@ -78,32 +91,33 @@ end
 return''
 end
 local s,t={'ok',n},{}
-${$LN}${$LO}${$LP}${$LQ}for x=3,#l do
+${$LN}${$LO}${$LP}${$LQ}${$LR}${$LS}${$LT}for x=3,#l do
 local y=m[x]or''
-if LO(y)then
+if LP(y)then
 return{'newer_schema'}
 end
-local z,aa=LP(y),4*x-3
+local z,aa=LQ(y),4*x-3
 local ab=z.state=='c'or z.state=='o'
-local ac=z.token==c and z.change or''
-if ab and z.token~=c then
-local ad=z.failing_since~=''
+local ac=LS(z,c)
+local ad=ac or''
+if ab and not ac then
+local ae=z.failing_since~=''
 if j[aa+3]=='1'then
-ac=q(z,'g',j[aa])
+ad=q(z,'g',j[aa])
 else
-ac=r(z,j[aa],tonumber(j[aa+1]),tonumber(j[aa+2]))
+ad=r(z,j[aa],tonumber(j[aa+1]),tonumber(j[aa+2]))
 end
-z.token,z.change=c,ac
-if ac~=''or ad~=(z.failing_since~='')then
+LT(z,c,ad)
+if ad~=''or ae~=(z.failing_since~='')then
 s[2]=n+1
 end
-if ac~=''then
+if ad~=''then
 z.changed=AI(n+1)
 end
-y=LQ(z)
+y=LR(z)
 AL(t,l[x],y)
 end
-AL(s,ac,y)
+AL(s,ad,y)
 end
 if s[2]>n then
 AL(t,'~version',AI(s[2]))
@@ -114,6 +128,4 @@ end
 ${$AT}${$AV}return#t>0 and AV(a,t)or s
 `;
   },
-  sha1: "4ea5b4e9328936151ab174f54f01f5b8e0e7396b",
-  keyLockingSha1: "73aa9073e0850640f09e0ab0db030587efd82ea9",
 };

@@ -215,6 +215,4 @@ af[#af+1]=v
 return ae or af
 `;
   },
-  sha1: "d5f601def68a2f5de63e317cad3a6497da812717",
-  keyLockingSha1: "136b0c2445b2c5763ecd16e140f07773c2502b10",
 };

@@ -20,6 +20,7 @@ import { type PurgeOptions, type PurgeReport, purgeTasks } from "../operate/purg
 import { type RedriveOptions, type RedriveReport, redriveTasks } from "../operate/redrive.ts";
 import {
   type GroupChanges,
+  groupChanges,
   type GroupSettings,
   pauseFor,
   type PauseOptions,
@@ -318,7 +319,7 @@ export class Operator {
     changes: GroupChanges,
     options: RequestOptions = {},
   ): Promise<GroupSettings> {
-    return configureGroup(this.#queue, name, changes, options, configure);
+    return configureGroup(this.#queue, name, groupChanges(changes), options, configure);
   }
 
   /**

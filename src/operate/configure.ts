@@ -10,10 +10,8 @@ import { configureScript, settingsScript } from "../kernel/scripts/settings-scri
 import { tokenOf } from "../kernel/call-token.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
 import {
-  groupChanges,
   groupSettings,
   queueSettings,
-  type GroupChanges,
   type GroupSettings,
   type QueueSettings,
   type SettingItem,
@@ -71,7 +69,7 @@ export async function configureQueue(
 export async function configureGroup(
   queue: OperatedQueue,
   name: string,
-  changes: GroupChanges,
+  changes: readonly SettingItem[],
   options: RequestOptions,
   script: Script,
 ): Promise<GroupSettings> {
@@ -81,11 +79,10 @@ export async function configureGroup(
     group: recordName(name, "group"),
     wake: store.wakeWindow(),
   };
-  const items = groupChanges(changes);
   return store.over(async () => {
     // All shards get them, because the group may go to another one later.
     const callOf = (shard: Shard) =>
-      shard.call({ ...configureScript, script }, args, items, shard.isPart ? shard.note() : undefined);
+      shard.call({ ...configureScript, script }, args, changes, shard.isPart ? shard.note() : undefined);
     const changed = await changeAll(store, callOf, options);
     const owner = await store.ownerOf(name, options);
     const { reply } = changed.find(({ shard }) => shard.place === owner.place) ?? {};

@@ -146,6 +146,12 @@ export function pauseFor(options: PauseOptions, at = ""): string {
   return options.for === undefined ? "1" : `+${milliseconds(options.for, `${at}for`, { min: 1 })}`;
 }
 
+/**
+ * A pause until an instant as the scripts take it. It shortens no other pause.
+ * @param at epoch ms
+ */
+export const pauseUntil = (at: number): SettingItem => settingItem("paused", String(at));
+
 const QUEUE_SETTINGS: Readonly<Record<keyof QueueChanges, Write>> = {
   maxWorking: count(1_000_000),
   rate,

@@ -1,7 +1,10 @@
 /** The entry of QStash's API as a dialect: a deployment answers requests as QStash does. */
+import type { DeploymentTools } from "../deploy/declared/tools.ts";
 import type { DeploymentPart } from "../deploy/deployment-part.ts";
+import type { Task } from "../drain/types.ts";
+import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Open } from "../open/opening.ts";
-import { messages, ordered } from "./message.ts";
+import { type Message, messages, ordered, type Publication } from "./message.ts";
 import { type QStashGiven, settingsOf } from "./options.ts";
 import { sessionOf } from "./session.ts";
 
@@ -25,24 +28,23 @@ export function qstash<Env extends object = object>(given: QStashGiven<Env>): De
   const settings = settingsOf(given);
   const sessionIn = (env: Env, tools: object) =>
     sessionOf(settings(env), (tools as { readonly [OPEN]: Open })[OPEN]);
-  const consumerOf = (queue: typeof messages) =>
-    queue.consumer<Env>(
-      async (task, env, tools) => {
-        const { deliver } = await import("./deliver.ts");
-        return deliver(task, queue.name, sessionIn(env, tools));
-      },
-      { concurrency: CONCURRENCY, requestsPerTask: 2 },
-    );
+  const consumerOf = (queue: typeof messages) => {
+    const handler = async (task: Task<Message | Publication>, env: Env, tools: object) => {
+      const { deliver } = await import("./deliver.ts");
+      return deliver(task, queue.name, sessionIn(env, tools));
+    };
+    const onDeadLetter = async (letter: DeadLetter, tools: DeploymentTools<Env>) => {
+      const { reportLost } = await import("./lost-message.ts");
+      await reportLost(letter, sessionIn(tools.env, tools));
+    };
+    const options = { concurrency: CONCURRENCY, requestsPerTask: 2 };
+    return queue.consumer<Env>(Object.assign(handler, { onDeadLetter }), options);
+  };
   return {
     paths: ["/v2/*", "/llm/*"],
     isApart: true,
     routes: async () => (await import("./routes/router.ts")).routesFor(settings),
     consumers: [consumerOf(messages), consumerOf(ordered)],
     tools: (open) => ({ [OPEN]: open }),
-    async onDeadLetter(letter, tools) {
-      if (![messages.name, ordered.name].includes(letter.queue)) return;
-      const { reportLost } = await import("./lost-message.ts");
-      await reportLost(letter, sessionIn(tools.env, tools));
-    },
   };
 }

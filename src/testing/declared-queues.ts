@@ -1,17 +1,24 @@
 import { applyQueues } from "../deploy/declared/apply-queues.ts";
-import type { DeclaredQueue, QueueConnection } from "../deploy/declared/define-queue.ts";
+import type { DeclaredQueue } from "../deploy/declared/define-queue.ts";
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
-import { type OpenQueue, opening } from "../open/opening.ts";
+import { type Open, opening } from "../open/opening.ts";
 import type { Transport } from "../kernel/transport.ts";
+import type { QueueDefinition } from "../open/definition.ts";
 import type { Offload } from "../features/offload/types.ts";
 
-/** By declared queue, the function that disconnects it from the last test's database. */
+/** By declared queue or topic, the function that disconnects it from the last test's database. */
 const disconnects = new WeakMap<object, () => void>();
 
-/** Connects a declared queue's own methods with a test, and no longer with the last one, to free its database. */
-export function connectDeclared(queue: Pick<DeclaredQueue, "connect">, connection: QueueConnection): void {
-  disconnects.get(queue)?.();
-  disconnects.set(queue, queue.connect(connection));
+/**
+ * Connects the own methods of a declared queue or topic with a test, and no longer with the last one, to free its
+ * database.
+ */
+export function connectDeclared<Connection>(
+  declared: { connect(connection: Connection): () => void },
+  connection: Connection,
+): void {
+  disconnects.get(declared)?.();
+  disconnects.set(declared, declared.connect(connection));
 }
 
 /** How an app of functions, which does not connect its declared queues, is tested. */
@@ -22,17 +29,18 @@ interface AloneOptions {
   readonly inMemory: (offload: Offload) => Offload;
   /** Whether the app itself runs the caller. */
   readonly isInside: () => boolean;
+  readonly definitionOf?: ((name: string) => QueueDefinition | undefined) | undefined;
 }
 
-/** Opens a declared queue with only what it declares itself. The app may call it if it declares a transport. */
-export function openAlone(queue: DeclaredQueue, options: AloneOptions): OpenQueue {
-  const { transport, prefix, inMemory, isInside } = options;
+/** Opens queues with only what they declare themselves. The app may call what declares a transport. */
+export function openAlone(declared: Pick<DeclaredQueue, "requireTransport">, options: AloneOptions): Open {
+  const { transport, prefix, inMemory, isInside, definitionOf } = options;
   const send: Transport["send"] = async (...call) => {
-    if (isInside()) queue.requireTransport();
+    if (isInside()) declared.requireTransport();
     return transport.send(...call);
   };
-  const { offload } = queue.options;
-  return opening({ transport: { ...transport, send }, prefix, offload: offload && inMemory(offload) })(queue);
+  const offload = ({ options: own }: QueueDefinition) => own.offload && inMemory(own.offload);
+  return opening({ transport: { ...transport, send }, prefix, offload, definitionOf });
 }
 
 /**

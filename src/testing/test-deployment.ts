@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { createClient, type Client } from "../client/index.ts";
 import { readConfig } from "../config.ts";
 import type { DeclaredQueue } from "../deploy/declared/define-queue.ts";
+import { topicsOf } from "../deploy/declared/topics-of.ts";
 import type { DeploymentTools } from "../deploy/declared/tools.ts";
 import type { Environment } from "../environment.ts";
 import { invalidArgument, SluiceError } from "../errors.ts";
@@ -14,6 +15,7 @@ import type { TaskState } from "../kernel/options/types.ts";
 import type { ListedTask } from "../operate/list-tasks.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { QueueDefinition, QueueOrName } from "../open/definition.ts";
+import type { Open } from "../open/opening.ts";
 import type { Queue } from "../open/queue.ts";
 import { connectApp } from "../deploy/connect-app.ts";
 import { PendingWork } from "../deploy/pending-work.ts";
@@ -109,12 +111,13 @@ export class TestDeployment<Env extends object = Environment> {
       waitUntil: this.#afterwards.add,
     };
     const over = { transport: this.transport, prefix: this.#prefix };
-    for (const queue of this.#declared) {
-      const { options } = ofFunctions
-        ? openAlone(queue, { ...over, inMemory, isInside: () => this.#isInside })
-        : this.#service.open(queue, { ...over, wake });
-      connectDeclared(queue, options);
-    }
+    const open: Open = (queue, own) => this.#service.open(queue, { ...over, wake, ...own });
+    const definitionOf = (name: string) => this.#service.definitionOf(name);
+    const alone = { ...over, inMemory, isInside: () => this.#isInside, definitionOf };
+    const openOf = (declared: Parameters<typeof openAlone>[0]) =>
+      ofFunctions ? openAlone(declared, alone) : open;
+    for (const queue of this.#declared) connectDeclared(queue, openOf(queue)(queue).options);
+    for (const topic of topicsOf(this.#declared)) connectDeclared(topic, openOf(topic));
   }
 
   /** The clock, epoch ms. */

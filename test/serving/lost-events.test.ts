@@ -108,7 +108,7 @@ describe.each(Object.entries(listeners))("the events of %s", (_, { port, queue }
     await iterator.return?.();
   });
 
-  it("are all there if nobody reads them before garbage was collected", async () => {
+  it("are all there if they are first read after garbage was collected", async () => {
     proxy = await startProxy(port());
     const events = (await queue(new URL(proxy.url).host).events())[Symbol.asyncIterator]();
     for (let turn = 0; turn < 5; turn++) {

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as cloudflare from "../../serverless/cloudflare.ts";
 import { defineQueue, type QueueDeclaration } from "../../src/index.ts";
+import { defineTopic, type TopicDeclaration, topics } from "../../src/http/topics/index.ts";
 import { offload } from "../../src/features/offload/index.ts";
 import { memoryStore, testDeployment, testTask } from "../../src/testing/index.ts";
 
-// What the own methods of declared queues, such as `next.enqueue(…)`, do in a test of a deployment.
+// What the own methods of declared queues and topics, such as `next.enqueue(…)`, do in a test of a deployment.
 
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
@@ -103,5 +104,50 @@ describe("in a test of an app of functions, which does not connect them", () => 
     expect(done).toEqual([]);
     await app.run();
     expect(done).toEqual(["after a"]);
+  });
+});
+
+describe("those of a topic, to which queues subscribe,", () => {
+  /** A deployment whose consumer of "first" publishes to "orders", to which "billing" and "audit" have subscribed. */
+  function publisher(declaration: TopicDeclaration<string> = {}) {
+    const done: string[] = [];
+    const orders = defineTopic<string>("orders", declaration);
+    const first = defineQueue<string>("first", { maxAttempts: 1 });
+    const billing = defineQueue<string>("billing", {
+      subscribes: [orders, { filter: { header: "eu", exists: false } }],
+    });
+    const audit = defineQueue<string>("audit", { subscribes: ["orders.#", orders] });
+    const consumers = [
+      first.consumer(async ({ payload }) => void (await orders.publish(`after ${payload}`))),
+      ...[billing, audit].map((queue) =>
+        queue.consumer(({ payload }) => void done.push(`${queue.name}: ${payload}`)),
+      ),
+    ];
+    return { done, orders, first, options: { consumers } };
+  }
+  const both = (payload: string) => [`audit: ${payload}`, `billing: ${payload}`];
+
+  test("reach the test's database, in a test of a server and with a transport in one of functions", async () => {
+    for (const ofServer of [true, false]) {
+      const { done, orders, first, options } = publisher(declared);
+      const app = testDeployment<object>(ofServer ? options : cloudflare.sluice({ ...options, topics }));
+      await app.run();
+      await orders.publish("by the test");
+      expect(done).toEqual([]);
+      await app.queue(first).enqueue("a");
+      await app.run();
+      await app.run();
+      expect(done.toSorted()).toEqual([...both("after a"), ...both("by the test")].toSorted());
+    }
+  });
+
+  test("fail in a handler of functions without a declared transport, as in production", async () => {
+    const { first, options } = publisher();
+    const app = testDeployment(cloudflare.sluice({ ...options, topics }));
+    await app.queue(first).enqueue("a");
+    await app.runToEnd();
+    expect(await app.deadLetters(first)).toMatchObject([
+      { error: { message: expect.stringContaining("transport must be declared") } },
+    ]);
   });
 });

@@ -14,7 +14,7 @@ export function topicsCommand(running: Running): Command {
   const command = new Command("topics")
     .summary("list which queues have subscribed to which topics")
     .description(
-      "Lists the subscriptions of queues to topics, of one topic also those by patterns. Declared ones are made by deploy and by deployments.",
+      "Lists the subscriptions of queues to topics, of one topic also those by patterns. Deployments make those that queues declare.",
     )
     .argument("[topic]");
   return operation(running, command, async ({ api, out }: Session, _: unknown, topic?: string) => {

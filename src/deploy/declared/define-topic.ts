@@ -8,7 +8,7 @@ import { pick } from "../../pick.ts";
 import { prefixVariable } from "../../redis-variables.ts";
 import type { Encryption } from "../../features/encryption/index.ts";
 import type { QueueDefinition, QueueOrName } from "../../open/definition.ts";
-import { opening } from "../../open/opening.ts";
+import { type Open, opening } from "../../open/opening.ts";
 import type { OrMade } from "./declaration.ts";
 import {
   checkTopicOptions,
@@ -30,7 +30,7 @@ export interface TopicDeclaration<In = unknown> extends Omit<TopicOptions<In>, "
   readonly encryption?: OrMade<Encryption> | undefined;
   /**
    * How the topic's own methods reach Redis, or a function that makes the transport at the first call. A deployment does
-   * not need it: there, use `topic(orders)` of the tools.
+   * not need it: there, use `topic(orders)` of the tools. A server connects the topics to which its queues subscribe.
    * @default they throw
    */
   readonly transport?: OrMade<Transport> | undefined;
@@ -70,6 +70,8 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
   #options: TopicOptions<In> | undefined;
   readonly #declaration: TopicDeclaration<In>;
   #topic: Topic<In> | undefined;
+  /** Those of connections, such as of running servers. The last one is used. */
+  readonly #connected: Topic<In>[] = [];
 
   /** @throws {SluiceError} `invalid_argument` */
   constructor(name: string, declaration: TopicDeclaration<In>) {
@@ -88,6 +90,21 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
       ...pick(this.#declaration, ["schema", "retain"]),
       encryption: made(encryption),
     });
+  }
+
+  /**
+   * Connects the topic's own methods, instead of what is declared: a server and a test connect the topics to which their
+   * declared queues subscribe.
+   * @param open opens the queues that get copies
+   * @returns a function that disconnects them
+   */
+  connect(open: Open): () => void {
+    const topic = new Topic<In>(this, { open, ref: refOf(open) });
+    this.#connected.push(topic);
+    return () => {
+      const at = this.#connected.indexOf(topic);
+      if (at >= 0) this.#connected.splice(at, 1);
+    };
   }
 
   /** Publishes outside of a deployment, as `Topic.publish`. @throws {SluiceError} `invalid_argument` without `transport` */
@@ -135,19 +152,24 @@ export class DefinedTopic<In = unknown> implements TopicDefinition<In> {
   }
 
   #own(): Topic<In> {
-    return (this.#topic ??= this.#made());
+    return this.#connected.at(-1) ?? (this.#topic ??= this.#made());
+  }
+
+  /** @throws {SluiceError} `invalid_argument` without a declared transport */
+  requireTransport(): OrMade<Transport> {
+    const { transport } = this.#declaration;
+    if (transport !== undefined) return transport;
+    throw invalidArgument(
+      "transport",
+      `must be declared, as defineTopic("${this.name}", { transport: upstash }), to call ${this.name}.publish(…) itself. ` +
+        "A server in this process connects the topics to which its declared queues subscribe. " +
+        "Handlers and fetch of a deployment take topic(…) from their arguments",
+    );
   }
 
   #made(): Topic<In> {
-    const { transport: given, wake, queues = [] } = this.#declaration;
-    if (given === undefined) {
-      throw invalidArgument(
-        "transport",
-        `must be declared, as defineTopic("${this.name}", { transport: upstash }), to call ${this.name}.publish(…) itself. ` +
-          "Handlers and fetch of a deployment take topic(…) from their arguments",
-      );
-    }
-    const transport = made(given);
+    const { wake, queues = [] } = this.#declaration;
+    const transport = made(this.requireTransport());
     const {
       prefix = transport.prefix ?? prefixVariable({ SLUICE_PREFIX: processVariable("SLUICE_PREFIX") }),
     } = this.#declaration;

@@ -1,5 +1,6 @@
 import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { RECORD_DEFAULTS } from "../../kernel/record/record.ts";
+import type { DeadLetter } from "../../kernel/record/dead-letter.ts";
 import type { TaskInfo } from "../../kernel/record/task-info.ts";
 import type { PushReport, QueueOfPush } from "./options.ts";
 import type { CallbackQueue, PushTask, PushTools } from "./types.ts";
@@ -12,7 +13,7 @@ const LONGEST_ID = 128;
  */
 export async function callBack(
   queue: QueueOfPush,
-  { id, group, headers, attempt }: PushTask,
+  { id, group, headers, attempt }: Pick<PushTask, "id" | "group" | "headers" | "attempt">,
   tools: PushTools | undefined,
   outcome: { readonly kind: "callback" | "failed" } & Pick<PushReport, "status" | "body" | "error">,
 ): Promise<void> {
@@ -22,6 +23,21 @@ export async function callBack(
   const own = readable.length <= LONGEST_ID ? readable : await derivedName("push", kind, id);
   const report: PushReport = { id, group, headers, attempt, ...result };
   await opened(tools, queue).enqueue(report as never, { id: own });
+}
+
+/** The names of errors of attempts that were stopped, or that could not begin or add their callback. */
+const WITHOUT_CALLBACK = /^(?:StoppedError|SluiceError)$/;
+
+/** Adds the task of a failure for a dead letter whose last attempt has not added it. */
+export async function reportLost(
+  callback: QueueOfPush,
+  { queue, id, attempts: attempt, error }: DeadLetter,
+  tools: PushTools,
+): Promise<void> {
+  if (error && !WITHOUT_CALLBACK.test(error.name ?? "")) return;
+  const { group, headers } = ((await opened(tools, queue).get(id)) ?? {}) as Partial<TaskInfo>;
+  const reason = error?.message ?? "the attempt was lost with its process";
+  await callBack(callback, { id, group, headers, attempt }, tools, { kind: "failed", error: reason });
 }
 
 /** Whether an attempt is the task's last one: if it fails, the task is a dead letter. */

@@ -16,7 +16,7 @@ const PRIVATE_NAME =
   /^[^.]+$|(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa)$/;
 
 /** A name, and `*.` in front of it for those below it. */
-const HOST = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+const HOST = /^(?:\*\.)?[\p{L}\p{N}\p{M}_-]+(?:\.[\p{L}\p{N}\p{M}_-]+)*$/u;
 
 /**
  * Checks a policy.
@@ -36,7 +36,7 @@ export function checkPolicy(policy: UrlPolicy, at = "policy."): void {
 function hosts(list: readonly string[], at: string): void {
   listOf(list, at, MOST_HOSTS);
   for (const [i, host] of list.entries()) {
-    if (typeof host === "string" && (HOST.test(host.toLowerCase()) || isAddress(host))) continue;
+    if (typeof host === "string" && (HOST.test(host) || isAddress(host))) continue;
     throw invalidArgument(`${at}[${i}]`, "must be a host, such as api.example.com or *.example.com");
   }
 }
@@ -84,12 +84,18 @@ export const mayBePrivate = (host: string, { allowPrivate = [] }: UrlPolicy): bo
 
 function isListed(host: string, list: readonly string[]): boolean {
   return list.some((given) => {
-    const allowed = given.toLowerCase();
-    return allowed.startsWith("*.") ? host.endsWith(allowed.slice(1)) : host === allowed;
+    if (given.startsWith("*.")) return host.endsWith(`.${formOf(given.slice(2))}`);
+    return host === formOf(given);
   });
 }
 
+/** A host of a list in the form that URLs have: names in punycode, addresses of IPv6 in short. */
+function formOf(given: string): string {
+  const url = `http://${given.includes(":") ? `[${given}]` : given}`;
+  return URL.canParse(url) ? hostOf(new URL(url)) : given;
+}
+
 function portAllowed({ port, protocol }: URL, { ports }: UrlPolicy): boolean {
-  const number = Number(port) || (protocol === "https:" ? 443 : 80);
+  const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
   return ports ? ports.includes(number) : number === 80 || number === 443 || number >= 1_024;
 }

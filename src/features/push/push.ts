@@ -1,6 +1,7 @@
 import { messageOf, SluiceError } from "../../errors.ts";
+import type { DeadLetter } from "../../kernel/record/dead-letter.ts";
 import { signedHeaders, signingKey } from "../../signature.ts";
-import { callBack, isLastAttempt } from "./callbacks.ts";
+import { callBack, isLastAttempt, reportLost } from "./callbacks.ts";
 import { checkedPush, type CheckedPush, checkedSecrets, type PushOptions } from "./options.ts";
 import { joinedHeaders } from "./request.ts";
 import { retryAfterOf } from "./retry-after.ts";
@@ -22,6 +23,11 @@ export type PushResult = Pick<Delivered, "status" | "body" | "truncated">;
 export interface PushHandler<T = unknown, Env = unknown, Tools = PushTools> {
   (task: PushTask<T>): Promise<PushResult>;
   (task: PushTask<T>, env: Env, tools: Tools): Promise<PushResult>;
+  /**
+   * Adds the task of `failureCallback` for an attempt that could not add it: it was lost with its process, or stopped.
+   * A deployment calls it with the dead letters of the consumer's queue.
+   */
+  readonly onDeadLetter?: ((letter: DeadLetter, tools: Tools) => Promise<void>) | undefined;
 }
 
 const DEFAULT_HEADERS = { "content-type": "application/json", "user-agent": "sluice-queue" };
@@ -45,8 +51,12 @@ export function push<T = unknown, Env extends object = object, Tools extends Pus
 ): PushHandler<T, Env, Tools> {
   const checked = checkedPush(options);
   const source = options.endpoints ?? ofUrl(options);
-  return (task: PushTask<T>, env?: Env, tools?: Tools) =>
+  const handler: PushHandler<T, Env, Tools> = (task: PushTask<T>, env?: Env, tools?: Tools) =>
     deliver({ options, checked, source, task, env: env as Env, tools: tools as Tools });
+  const { failureCallback } = options;
+  if (failureCallback === undefined) return handler;
+  const onDeadLetter = (letter: DeadLetter, tools: Tools) => reportLost(failureCallback, letter, tools);
+  return Object.assign(handler, { onDeadLetter });
 }
 
 interface Delivery<T, Env, Tools> extends PushContext<T, Env, Tools> {

@@ -18,6 +18,7 @@ export {
   matchingIn,
   noteRetention,
   noteTopics,
+  rememberRetention,
   retainCommand,
   timeOf,
   type TopicsRef,

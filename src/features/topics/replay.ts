@@ -48,7 +48,7 @@ export interface Replayed {
 /** The state of a replay that begins. */
 export function newReplay(ref: TopicsRef, since: number): string {
   const until = timeOf(ref) + OVERLAP;
-  return writeReplay({ since, until, topic: "", from: since, skip: 0, at: 0 });
+  return writeReplay({ since, until, topic: "", from: since, after: "", at: 0 });
 }
 
 /** Whether no caller has continued a replay for a minute. */
@@ -105,7 +105,7 @@ export async function continueReplay(means: ReplayMeans, pair: string, state: st
   for (const topic of names) {
     if (topic < current.topic) continue;
     const matching = matchingIn(known, topic).filter((one) => one.queue === queue);
-    let position = topic === current.topic ? current : { ...current, topic, from: current.since, skip: 0 };
+    let position = topic === current.topic ? current : { ...current, topic, from: current.since, after: "" };
     for (let more = true; more;) {
       const page = await readPage(means, topic, position);
       let to: Subscription | undefined;
@@ -116,7 +116,7 @@ export async function continueReplay(means: ReplayMeans, pair: string, state: st
       });
       if (to) await means.add(to, wanted);
       messages += wanted.length;
-      position = { ...position, from: page.from, skip: page.skip, at: timeOf(means) };
+      position = { ...position, from: page.from, after: page.after, at: timeOf(means) };
       if (!(await advance(writeReplay(position)))) return { messages, more: true };
       more = page.more;
       if (performance.now() >= means.until && (more || topic !== names.at(-1)))
@@ -128,11 +128,11 @@ export async function continueReplay(means: ReplayMeans, pair: string, state: st
   return { messages, more: false };
 }
 
-async function readPage(means: ReplayMeans, topic: string, { from, skip, until }: ReplayState) {
+async function readPage(means: ReplayMeans, topic: string, { from, after, until }: ReplayState) {
   const { transport, prefix, signal } = means;
   const args = {
     from: String(from),
-    skip: String(skip),
+    after,
     to: String(until),
     size: String(PAGE),
     maxBytes: String(PAGE_BYTES),

@@ -157,6 +157,15 @@ export function noteRetention(
   return ["HSET", topicsKey(ref.prefix), `/${topic}`, record];
 }
 
+/** Lets this instance know what it has noted, before it reads it again. */
+export function rememberRetention(
+  ref: TopicsRef,
+  topic: string,
+  declared: Retention & Pick<StoredRetention, "isSealed">,
+): void {
+  knownTopics(ref)?.topics.retained.set(topic, { ...declared, at: timeOf(ref) });
+}
+
 /** The command that retains messages. */
 export function retainCommand(
   { prefix }: TopicsRef,

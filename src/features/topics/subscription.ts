@@ -40,7 +40,8 @@ export interface ReplayState {
   /** The topic that it reads; empty at the start. Those before it, by name, are done. */
   readonly topic: string;
   readonly from: number;
-  readonly skip: number;
+  /** The first line of the message of `from` that it has read last; empty: none. */
+  readonly after: string;
   /** When it was last continued. */
   readonly at: number;
 }
@@ -49,8 +50,8 @@ export interface ReplayState {
 export interface StoredTopics {
   readonly version: number;
   readonly subscriptions: readonly Subscription[];
-  /** By topic. */
-  readonly retained: ReadonlyMap<string, StoredRetention>;
+  /** By topic; this instance adds what it notes itself. */
+  readonly retained: Map<string, StoredRetention>;
   /** By pair of queue and topic or pattern, the text of the state. */
   readonly replays: ReadonlyMap<string, string>;
 }
@@ -103,21 +104,21 @@ function parsed(json: string): unknown {
 export const writeRetention = ({ for: ms, bytes, at, isSealed }: StoredRetention): string =>
   `1;${ms};${bytes};${at};${isSealed ? "s" : ""}`;
 
-export function writeReplay({ since, until, topic, from, skip, at }: ReplayState): string {
-  return ["1", since, until, topic, from, skip, at].join(";");
+export function writeReplay({ since, until, topic, from, after, at }: ReplayState): string {
+  return ["1", since, until, topic, from, at, after].join(";");
 }
 
 /** @throws {SluiceError} `newer_schema` */
 export function readReplay(text: string): ReplayState {
-  const [version, since, until, topic = "", from, skip, at] = text.split(";");
+  const [version, since, until, topic = "", from, at, ...after] = text.split(";");
   if (version !== "1") throw newerSchema("a replay of a topic");
   return {
     since: Number(since),
     until: Number(until),
     topic,
     from: Number(from),
-    skip: Number(skip),
     at: Number(at),
+    after: after.join(";"),
   };
 }
 

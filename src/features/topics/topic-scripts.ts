@@ -21,12 +21,12 @@ export const putSubscriptionsScript = {
 export const readTopicScript = {
   script: readTopic,
   keys: ["messages"],
-  args: ["from", "skip", "to", "size", "maxBytes"],
+  args: ["from", "after", "to", "size", "maxBytes"],
   decode: (reply: Reply) => {
     const reader = okay("readTopic", reply);
     return {
       from: Number(reader.text()),
-      skip: Number(reader.text()),
+      after: reader.text(),
       more: reader.integer() === 1,
       messages: reader.rest((item) => item.text()),
     };

@@ -1,6 +1,7 @@
 /** The entry of topics: all that programs use, and the part that turns them on in a deployment or an app. */
 import { checkedAt } from "../../errors.ts";
 import { declarationApplied } from "../../log/lines.ts";
+import { topicsOf } from "../../deploy/declared/topics-of.ts";
 import { topicsPart } from "../../features/topics/index.ts";
 import { applySubscriptions, type Subscriber } from "../../open/topics/apply.ts";
 import { opening } from "../../open/opening.ts";
@@ -47,5 +48,6 @@ export const topics: TopicsPart = {
       log(declarationApplied(queue, changes, changes.unsubscribed.length > 0));
     }
   },
+  connect: (queues, open) => [...topicsOf(queues)].map((topic) => topic.connect(open)),
   tools: (open) => ({ topic: <In>(topic: TopicOrName<In>) => new Topics({ open }).topic(topic) }),
 };

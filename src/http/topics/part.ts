@@ -18,6 +18,8 @@ export interface TopicsPart extends AppPart {
     readonly signal: AbortSignal | undefined;
     readonly log: Log;
   }) => Promise<void>;
+  /** Connects the declared topics to which queues subscribe. */
+  readonly connect: (queues: readonly Subscriber[], open: Open) => readonly (() => void)[];
   /** What handlers and `fetch` get. */
   readonly tools: (open: Open) => { readonly topic: <In = unknown>(topic: TopicOrName<In>) => Topic<In> };
 }

@@ -9,13 +9,14 @@ max_pending='^%d+$',
 number='^%d+$',
 weight='^[1-9]%d*$',
 rate='^%d+/[1-9]%d*$',
+u='^%d+$',
 [DL.max_working]='^%d+$',
 [DL.max_pending]='^%d+$',
 [DL.rate]='^%d+/[1-9]%d*$',
 [DK]='^%d+$',
 }
 `;
-export const $II = `local II=131071
+export const $II = `local II=134217728
 `;
 export const $IJ = `local IJ=65536
 `;

@@ -11,15 +11,14 @@ export const $LN = `local LN={
 'succeeded',
 'opens',
 'until',
-'token',
-'change',
+'reports',
 }
 `;
-export const $LO = `local function LO(a)
+export const $LP = `local function LP(a)
 return a~=''and string.sub(a,1,2)~='1;'
 end
 `;
-export const $LP = `local function LP(a)
+export const $LQ = `local function LQ(a)
 local b,c={},0
 for g in string.gmatch(string.sub(a,2),';([^;]*)')do
 c=c+1
@@ -28,7 +27,7 @@ end
 return b
 end
 `;
-export const $LQ = `local function LQ(a)
+export const $LR = `local function LR(a)
 local b={'1'}
 for f,g in ipairs(LN)do
 b[f+1]=a[g]or''

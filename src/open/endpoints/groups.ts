@@ -11,7 +11,7 @@ import { endpointDisabled, endpointHookFailed } from "../../log/lines.ts";
 import { toConsole } from "../../log/logger.ts";
 import { configure } from "../../lua/linked/configure.gen.ts";
 import { configureGroup } from "../../operate/configure.ts";
-import type { GroupChanges } from "../../operate/settings.ts";
+import { groupChanges, pauseUntil, type SettingItem } from "../../operate/settings.ts";
 import type { OpenQueue } from "../opening.ts";
 import { operatedOf } from "./operated.ts";
 import { endpointInfo, type EndpointInfo } from "./endpoint-info.ts";
@@ -51,8 +51,8 @@ export class Groups {
       const queue = operatedOf(this.#open);
       const { pausedUntil } = await configureGroup(queue, id, settings, ofRequest, configure);
       if (!endpoint || (await this.#isDone(endpoint, now, wasApplied, ofRequest))) return;
-      // The circuit may be closed by now. What an operator has paused has no end, and stays so.
-      resumes ||= Boolean(settings.paused) && pausedUntil !== null;
+      // The circuit may be closed by now. What an operator has paused for longer stays so.
+      resumes ||= endpoint.circuit.state === "open" && pausedUntil === endpoint.circuit.until;
     }
   }
 
@@ -95,22 +95,21 @@ export class Groups {
 }
 
 /** The settings of a group without endpoint. */
-const NONE: GroupChanges = { paused: null, maxWorking: null, rate: null, order: null };
+const NONE = groupChanges({ paused: null, maxWorking: null, rate: null, order: null });
 
 function settingsOf(
   { record, circuit }: Registered,
   now: number,
   { resumes, isPaused }: { readonly resumes: boolean; readonly isPaused: boolean },
-): GroupChanges {
+): readonly SettingItem[] {
   const { maxWorking = null, rate = null, order = null } = record;
   const own = { rate, order };
   // What an operator has paused stays so, unless the endpoint gets another state.
   if (circuit.state !== "open")
-    return { ...own, maxWorking, ...((resumes || circuit.reason) && { paused: null }) };
-  // Deliveries are tried one at a time, until one succeeds. The clock of this machine may differ from that of Redis.
-  const mustPause = circuit.until > now && !isPaused;
-  const pause = mustPause ? { paused: { for: circuit.until - circuit.since } } : {};
-  return { ...own, maxWorking: 1, ...pause };
+    return groupChanges({ ...own, maxWorking, ...((resumes || circuit.reason) && { paused: null }) });
+  // Deliveries are tried one at a time, until one succeeds.
+  const settings = groupChanges({ ...own, maxWorking: 1 });
+  return circuit.until > now && !isPaused ? [...settings, pauseUntil(circuit.until)] : settings;
 }
 
 function isSettled({ circuit }: Registered): boolean {

@@ -10,6 +10,7 @@ import {
   noteTopics,
   pairOf,
   readPair,
+  rememberRetention,
   timeOf,
   topicsKey,
 } from "../../features/topics/index.ts";
@@ -128,12 +129,15 @@ async function noteRetained(
   signal: AbortSignal | undefined,
 ) {
   const topics = queues.flatMap(({ subscribes }) => subscriptionsOf(subscribes));
-  const notes = topics.flatMap(({ topic, definition }) => {
+  const declared = topics.flatMap(({ topic, definition }) => {
     const retention = definition && retentionOf(definition.options);
     const isSealed = Boolean(definition?.options.encryption);
-    return retention ? [noteRetention(ref, topic, { ...retention, isSealed })] : [];
+    return retention ? [{ topic, retention: { ...retention, isSealed } }] : [];
   });
-  if (notes.length > 0) await ref.transport.send(notes, { signal });
+  if (declared.length === 0) return;
+  const notes = declared.map(({ topic, retention }) => noteRetention(ref, topic, retention));
+  await ref.transport.send(notes, { signal });
+  for (const { topic, retention } of declared) rememberRetention(ref, topic, retention);
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type Message,
   noteRetention,
   noteTopics,
+  rememberRetention,
   type StoredRetention,
   retainCommand,
   subscribersOf,
@@ -107,7 +108,10 @@ export async function publishTogether(
       const { command, read } = versionCall(ref);
       const found = await own.send([...notes, ...kept, command], options);
       for (const outcome of found) replyOf(outcome);
-      if (notes.length > 0) known.noted.add(topic);
+      if (notes.length > 0) {
+        known.noted.add(topic);
+        if (retained?.declared) rememberRetention(ref, topic, retained.declared);
+      }
       return read(found.at(-1));
     };
     const copies = calls.map((call) => (own: Transport) => addCopies(means, call, messages, own, options));

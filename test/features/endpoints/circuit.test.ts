@@ -175,20 +175,25 @@ describe("a circuit", () => {
     });
   };
 
-  test("that was closed meanwhile leaves no pause behind", async () => {
-    await send(4);
-    await deliver(false);
-    const late = openingLate(async () => {
-      rig.now += 30_000;
-      await own.upkeep();
-      await own.report({ ok: true, gone: false }, { task: { group: "acme" } });
-      expect(await stateOf()).toBe("active");
-      // It is not a delivery, but what it says is the same: the pause is over.
-      rig.now -= 29_000;
-    });
-    await late.report({ ok: false, gone: false }, { task: { group: "acme" } });
-    expect(await groupOf()).toEqual({ paused: false, pausedUntil: null, maxWorking: 7 });
-  });
+  test.for([false, true])(
+    "that was closed meanwhile leaves no pause behind, except an operator's: %s",
+    async (pauses) => {
+      await send(4);
+      await deliver(false);
+      const late = openingLate(async () => {
+        rig.now += 30_000;
+        await own.upkeep();
+        await own.report({ ok: true, gone: false }, { task: { group: "acme" } });
+        expect(await stateOf()).toBe("active");
+        // It is not a delivery, but what it says is the same: the pause is over.
+        rig.now -= 29_000;
+        if (pauses) await rig.operator().configureGroup("acme", { paused: { for: "1h" } });
+      });
+      await late.report({ ok: false, gone: false }, { task: { group: "acme" } });
+      const pausedUntil = pauses ? START + 3_601_000 : null;
+      expect(await groupOf()).toEqual({ paused: pauses, pausedUntil, maxWorking: 7 });
+    },
+  );
 
   test("of an endpoint that was removed meanwhile leaves no settings behind", async () => {
     await send(4);
@@ -196,6 +201,36 @@ describe("a circuit", () => {
     const late = openingLate(() => own.remove("acme"));
     await late.report({ ok: false, gone: false }, { task: { group: "acme" } });
     expect(await groupOf()).toEqual({ paused: false, pausedUntil: null, maxWorking: null });
+  });
+
+  /** Another instance whose report arrives twice, with something in between. */
+  const repeating = (between: () => Promise<unknown>): Endpoints =>
+    endpoints({
+      transport: {
+        send: async (commands, options) => {
+          const outcomes = await rig.transport.send(commands, options);
+          const reports = commands.some((one) => "script" in one && one.script.name === "reportDeliveries");
+          if (!reports) return outcomes;
+          await between();
+          return rig.transport.send(commands, options);
+        },
+      },
+    });
+
+  test("counts a report once that is sent again, also if others came between", async () => {
+    const fail = (by = own) => by.report({ ok: false, gone: false }, { task: { group: "acme" } });
+    await fail(repeating(async () => [await fail(), await fail()]));
+    await fail();
+    expect(await stateOf()).toBe("failing");
+    // It opens the circuit, and still does what follows from that.
+    await fail(repeating(() => fail()));
+    expect(await groupOf()).toMatchObject({ paused: true, maxWorking: 1 });
+  });
+
+  test("remembers the last eight reports", async () => {
+    for (let i = 0; i < 9; i++) await own.report({ ok: false, gone: false }, { task: { group: "acme" } });
+    const state = await rig.transport.send([["HGET", "sluice:endpoints", ".acme"]]);
+    expect(JSON.stringify(state).match(/ \w+:/g)).toHaveLength(8);
   });
 
   test("leaves the group paused that an operator has paused", async () => {
@@ -208,6 +243,16 @@ describe("a circuit", () => {
     rig.now += 30_000;
     await own.report({ ok: true, gone: false }, { task: { group: "acme" } });
     expect(await groupOf()).toEqual({ paused: true, pausedUntil: null, maxWorking: 7 });
+  });
+
+  test("neither shortens nor ends a pause of an operator that lasts for longer", async () => {
+    await send(5);
+    const taken = (await rig.queue().dequeue({ max: 10 })).filter(({ group }) => group === "acme");
+    const paused = { paused: true, pausedUntil: START + 3_600_000 };
+    await rig.operator().configureGroup("acme", { paused: { for: "1h" } });
+    for (const task of taken) await own.report({ ok: false, gone: false }, { task });
+    expect(await groupOf()).toEqual({ ...paused, maxWorking: 1 });
+    expect(await endpoints().get("acme")).toMatchObject({ state: "open", retryAt: START + 30_000 });
   });
 
   test("has the limits that are given", async () => {
@@ -335,7 +380,7 @@ describe("what a caller has left is made up for by a sweep", () => {
     own = endpoints();
     rig.now += 10_000;
     await own.upkeep();
-    expect(await groupOf()).toEqual({ paused: true, pausedUntil: START + 40_000, maxWorking: 1 });
+    expect(await groupOf()).toEqual({ paused: true, pausedUntil: START + 30_000, maxWorking: 1 });
   });
 
   test("if the hook failed", async () => {

@@ -136,7 +136,7 @@ test("refuses user and password, and repeats them in no error", () => {
 
 test("refuses ports of other services; with `ports` all but these", () => {
   const message = "url must have a port that is allowed";
-  for (const port of [1, 22, 25, 110, 445, 1_023]) {
+  for (const port of [0, 1, 22, 25, 110, 445, 1_023]) {
     expect(() => checkedTarget(`http://example.com:${port}`)).toThrow(message);
   }
   for (const port of [80, 443, 1_024, 8_443]) checkedTarget(`http://example.com:${port}`);
@@ -165,6 +165,25 @@ test("with `allow`: only these hosts, and for `*.` those below", () => {
   }
   // What is allowed is still no private address.
   expect(() => checkedTarget("http://10.0.0.1", policy)).toThrow(PRIVATE);
+});
+
+test("takes a listed host in any form that URLs may have", () => {
+  const policy: UrlPolicy = {
+    allow: ["b\u00fccher.example", "*.b\u00fccher.example", "2606:4700:0:0::1111"],
+  };
+  for (const host of [
+    "B\u00dcCHER.example",
+    "xn--bcher-kva.example",
+    "a.b\u00fccher.example",
+    "[2606:4700::1111]",
+    "[2606:4700:0000::1111]",
+  ]) {
+    checkedTarget(`https://${host}/`, policy);
+  }
+  const message = "url must have one of the hosts that are allowed";
+  for (const host of ["bucher.example", "a.xn--bcher-kva.example.com", "[2606:4700::1112]"]) {
+    expect(() => checkedTarget(`https://${host}/`, policy), host).toThrow(message);
+  }
 });
 
 test("with `allowPrivate`: private addresses and names of these hosts", () => {

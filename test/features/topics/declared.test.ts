@@ -119,9 +119,13 @@ test("a deployment continues a replay that has died, also of a queue whose paylo
 
 test("a deployment notes what the topics of its queues retain", async () => {
   const again = instance();
+  await apply([subscribing("orders")], again);
+  await again.topics().topic("orders").preview();
   for (let i = 0; i < 2; i++) await apply([subscribing(orders)], again);
   expect(again.names().at(-1)).toEqual(["HSET"]);
   expect(await rig.command("HGET", "sluice:topics", "/orders")).toBe(`1;7200000;10000000;${rig.now};s`);
+  // It goes by that itself, without reading it again.
+  await expect(again.topics().topic("orders").publish(1)).rejects.toMatchObject({ code: "undecryptable" });
 });
 
 test("a deployment continues what an operator has begun to replay, if only it has the key", async () => {

@@ -136,15 +136,17 @@ describe("a publisher that knows only the name of a topic", () => {
     await publish("a");
     expect(await retained()).toEqual([]);
     await topics().topic(orders).publish(1, { id: "b" });
+    // The same instance at once, others within a minute.
+    await publish("b2");
     await instance().topics().topic("orders").publish(1, { id: "c" });
-    expect(await retained()).toEqual(["b", "c"]);
+    expect(await retained()).toEqual(["b", "b2", "c"]);
     rig.now += 48 * HOUR;
     await instance().topics().topic("orders").publish(1, { id: "d" });
     // One that has another declaration goes by that.
     await topics().topic(defineTopic("orders")).publish(1, { id: "e" });
-    expect(await retained()).toEqual(["b", "c"]);
+    expect(await retained()).toEqual(["b", "b2", "c"]);
     await publish("f");
-    expect(await retained()).toEqual(["b", "c"]);
+    expect(await retained()).toEqual(["b", "b2", "c"]);
   });
 
   test("refuses what others encrypt, and what is too large", async () => {
@@ -231,6 +233,28 @@ describe("sweeps", () => {
     expect(await take("billing")).toHaveLength(250);
     await sweep();
     expect(await queue("billing").counts()).toMatchObject({ pending: 0 });
+  });
+
+  test("remove messages of an instant of which a replay has read some, and it gets those that are left", async () => {
+    const large = defineTopic<string>("orders", { retain: { for: "2h", bytes: 2_000_000 } });
+    const ids = Array.from({ length: 105 }, (_, i) => `m${i + 100}`);
+    const payload = "x".repeat(19_500);
+    await topics()
+      .topic(large)
+      .publishMany(ids.map((id) => ({ id, payload })));
+    let pages = 0;
+    const other = instance(async (names) => {
+      if (!names.includes("readTopic") || ++pages !== 2) return;
+      // Four of those that were read must go.
+      await topics()
+        .topic(large)
+        .publishMany([{ id: "n", payload }]);
+      await sweep();
+      expect(await retained()).toEqual([...ids.slice(4), "n"]);
+    });
+    await other.topics().subscribe("billing", large, { since: "1h" });
+    expect(pages).toBe(2);
+    expect((await take("billing")).toSorted()).toEqual([...ids, "n"]);
   });
 
   test("leave a replay to the call that continues it, of which only one does", async () => {

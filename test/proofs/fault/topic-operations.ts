@@ -27,7 +27,7 @@ const subscribing =
 
 const declares = (text: string, was = "") =>
   subscribing("emails", was, text, [
-    ["emails orders", "1;d;{}", "1;0;9;;0;0;0"],
+    ["emails orders", "1;d;{}", "1;0;9;;0;0;"],
     ["emails old", "", ""],
   ]);
 
@@ -51,7 +51,7 @@ export const ofTopics: readonly Operation[] = [
   {
     script: "readTopic",
     call: async ({ transport }) => {
-      const args = { from: "0", skip: "0", to: String(now()), size: "3", maxBytes: "1000" };
+      const args = { from: "0", after: "", to: String(now()), size: "3", maxBytes: "1000" };
       const outcomes = await transport.send([publish, callOf(topics.readTopicScript, keys, args)]);
       return topics.readTopicScript.decode(lastReply(outcomes));
     },

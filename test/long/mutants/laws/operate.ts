@@ -7,6 +7,7 @@ export const operate: LawMutants = {
     breaks: "law 4: after a clock jumped back the oldest task is younger than none",
   },
   "list ignores the bound on bytes": {
+    in: "list",
     lua: never("bytes > tonumber(max_bytes)"),
     breaks: "law 7: a page of large payloads does not fit into a reply",
   },

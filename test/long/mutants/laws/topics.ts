@@ -18,12 +18,12 @@ export const topics: LawMutants = {
   },
   "a page of what a topic retains has all of it": {
     in: "read-topic",
-    lua: never("#reply > 4 and bytes > most_bytes"),
+    lua: change("ended = #reply > 4 and bytes > tonumber(max_bytes)", "ended = false"),
     breaks: "law 7: a reply has any number of bytes",
   },
   "a page of what a topic retains begins with that of its instant": {
     in: "read-topic",
-    lua: drop("passed = passed + 1"),
+    lua: change("reply[#reply + 1], place = entry.id, entry.place", "reply[#reply + 1] = entry.id"),
     breaks: "law 7: a replay reads the same messages for ever",
   },
   "what a topic retains is not bounded in bytes": {
