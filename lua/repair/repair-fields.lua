@@ -11,7 +11,6 @@ local SETTINGS = {
   number = '^%d+$',
   weight = '^[1-9]%d*$',
   rate = '^%d+/[1-9]%d*$',
-  u = '^%d+$',
   [TOTALS.max_working] = '^%d+$',
   [TOTALS.max_pending] = '^%d+$',
   [TOTALS.rate] = '^%d+/[1-9]%d*$',

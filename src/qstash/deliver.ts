@@ -6,6 +6,7 @@ import { readReceipt } from "../kernel/names/receipt.ts";
 import { bytesOf } from "./body.ts";
 import { callBack } from "./callbacks.ts";
 import { isLasting } from "./failure.ts";
+import { keepLimits } from "./flow-control.ts";
 import { deliveryOf, type FailedDelivery, listedHeaders, storable } from "./outcomes.ts";
 import { dueId, type Message, messageId, type Publication } from "./message.ts";
 import { publish } from "./publish.ts";
@@ -73,6 +74,7 @@ export async function deliver(
           responseBody: body,
         }),
   });
+  if (payload.flowControl) await keepLimits(session, payload.flowControl);
   // Not an `Error`, of which only the message would be kept.
   // oxlint-disable-next-line typescript/only-throw-error
   if (isFinal) throw failed;

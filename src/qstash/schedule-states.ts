@@ -1,7 +1,7 @@
 import type { TaskInfo } from "../kernel/record/task-info.ts";
 import { atOnce } from "./at-once.ts";
 import { dueId, messageId, messages, ordered, type Publication } from "./message.ts";
-import { type Session, sessionOf } from "./session.ts";
+import { type Stored, storedOf } from "./session.ts";
 import type { UrlGroup } from "./url-groups.ts";
 
 /** What has become of a message, as QStash shows it with its schedule. */
@@ -19,11 +19,11 @@ export interface LastOccurrence {
  * are gone are left out.
  */
 export function statesOf(
-  session: Session,
+  stored: Stored,
   occurrences: readonly LastOccurrence[],
 ): Promise<Record<string, ScheduledState>[]> {
-  return atOnce(session, occurrences, async (open, { id, publish: { destination, queue } }) => {
-    const { records } = sessionOf(session.settings, open);
+  return atOnce(stored, occurrences, async (open, { id, publish: { destination, queue } }) => {
+    const { records } = storedOf(open);
     const isGroup = !/^https?:/i.test(destination);
     const group = isGroup ? await records<UrlGroup>("url-groups").get(destination) : undefined;
     const due = dueId(id);

@@ -147,7 +147,7 @@ async function shown(schedule: Schedule<Publication>) {
     createdAt,
     destination,
     retries: maxRetries,
-    delay: options.delay === undefined ? undefined : Number(options.delay) / 1_000,
+    delay: options.delay === undefined ? undefined : options.delay / 1_000,
     isPaused: paused,
     lastScheduleTime: lastAt ?? undefined,
     nextScheduleTime: nextAt ?? undefined,
