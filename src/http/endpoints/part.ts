@@ -93,7 +93,7 @@ export function endpointsPart(
       };
     },
     find: ({ task, tools }) => part.in(tools).find({ task }),
-    report: (outcome, { task, tools }) => part.in(tools).report(outcome, { task }),
+    report: (outcome, { task, tools }) => part.in(tools).report(outcome, { task, tools }),
   };
   return Object.assign(part, { routes: routes(part) });
 }

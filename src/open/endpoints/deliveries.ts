@@ -19,12 +19,14 @@ const DISABLED = {
 export class Deliveries {
   readonly #where: Where;
   readonly #values: () => Values;
-  readonly #reports: Reports;
+  readonly #newReports: () => Reports;
+  /** By the tools of their deliveries: requests of a Worker may not wait for one another. */
+  readonly #reports = new WeakMap<object, Reports>();
 
-  constructor(where: Where, values: () => Values, reports: Reports) {
+  constructor(where: Where, values: () => Values, newReports: () => Reports) {
     this.#where = where;
     this.#values = values;
-    this.#reports = reports;
+    this.#newReports = newReports;
   }
 
   /** @throws {SluiceError} `undecryptable`, `newer_schema`, or a fault of the transport */
@@ -45,14 +47,21 @@ export class Deliveries {
     return { url, headers, secrets: secrets.map(({ secret }) => secret) };
   }
 
-  async report(outcome: Pick<DeliveryOutcome, "ok" | "gone">, { group: id }: DeliveryTask): Promise<void> {
+  /** @param tools of the deployment; only deliveries with the same ones share reports */
+  async report(
+    outcome: Pick<DeliveryOutcome, "ok" | "gone">,
+    { group: id }: DeliveryTask,
+    tools: object = {},
+  ): Promise<void> {
     if (id === undefined) return;
     try {
       const circuit = (await readRegistry(this.#where)).endpoints.get(id)?.circuit;
       if (!circuit || circuit.state === "disabled") return;
+      const reports = this.#reports.get(tools) ?? this.#newReports();
+      this.#reports.set(tools, reports);
       const isHealthy = circuit.state === "closed" && circuit.failingSince === null;
-      if (outcome.ok && !outcome.gone && isHealthy) this.#reports.count(id);
-      else await this.#reports.report(id, outcome);
+      if (outcome.ok && !outcome.gone && isHealthy) reports.count(id);
+      else await reports.report(id, outcome);
     } catch {
       // What was delivered must not be delivered again. The next failure is reported, and a sweep applies what is left.
     }

@@ -55,7 +55,7 @@ import { type EventOfEndpoints, sendEvent, type Sent } from "./send.ts";
 
 /**
  * Endpoints: URLs to which events are delivered. Each delivery is a task of one queue, in the group of its endpoint.
- * `push({ endpoints })` delivers them. In a Worker, make one for each request, as `endpoints.in(tools)` does.
+ * `push({ endpoints })` delivers them.
  * @example
  * const endpoints = new Endpoints("deliveries", { transport: upstash(env) });
  * const { secret } = await endpoints.add({ id: "acme", url: "https://acme.example/hooks", types: ["orders.*"] });
@@ -86,8 +86,8 @@ export class Endpoints {
     const hook = optionalFunction(onEndpointDisabled, "onEndpointDisabled");
     this.#groups = new Groups(this.#where, open, hook);
     const limits = checkedCircuit(circuit, disableAfter);
-    const reports = new Reports(this.#where, limits, (id) => this.#groups.apply(id));
-    this.#deliveries = new Deliveries(this.#where, this.#values, reports);
+    const newReports = () => new Reports(this.#where, limits, (id) => this.#groups.apply(id));
+    this.#deliveries = new Deliveries(this.#where, this.#values, newReports);
   }
 
   /**
@@ -264,9 +264,9 @@ export class Endpoints {
   /** Notes what became of a delivery: `push({ endpoints })` calls it. Never throws. */
   report(
     outcome: Parameters<Deliveries["report"]>[0],
-    { task }: { readonly task: DeliveryTask },
+    { task, tools }: { readonly task: DeliveryTask; readonly tools?: object | undefined },
   ): Promise<void> {
-    return this.#deliveries.report(outcome, task);
+    return this.#deliveries.report(outcome, task, tools);
   }
 
   /**

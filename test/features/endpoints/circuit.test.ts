@@ -203,36 +203,6 @@ describe("a circuit", () => {
     expect(await groupOf()).toEqual({ paused: false, pausedUntil: null, maxWorking: null });
   });
 
-  /** Another instance whose report arrives twice, with something in between. */
-  const repeating = (between: () => Promise<unknown>): Endpoints =>
-    endpoints({
-      transport: {
-        send: async (commands, options) => {
-          const outcomes = await rig.transport.send(commands, options);
-          const reports = commands.some((one) => "script" in one && one.script.name === "reportDeliveries");
-          if (!reports) return outcomes;
-          await between();
-          return rig.transport.send(commands, options);
-        },
-      },
-    });
-
-  test("counts a report once that is sent again, also if others came between", async () => {
-    const fail = (by = own) => by.report({ ok: false, gone: false }, { task: { group: "acme" } });
-    await fail(repeating(async () => [await fail(), await fail()]));
-    await fail();
-    expect(await stateOf()).toBe("failing");
-    // It opens the circuit, and still does what follows from that.
-    await fail(repeating(() => fail()));
-    expect(await groupOf()).toMatchObject({ paused: true, maxWorking: 1 });
-  });
-
-  test("remembers the last eight reports", async () => {
-    for (let i = 0; i < 9; i++) await own.report({ ok: false, gone: false }, { task: { group: "acme" } });
-    const state = await rig.transport.send([["HGET", "sluice:endpoints", ".acme"]]);
-    expect(JSON.stringify(state).match(/ \w+:/g)).toHaveLength(8);
-  });
-
   test("leaves the group paused that an operator has paused", async () => {
     await send(5);
     const taken = (await rig.queue().dequeue({ max: 10 })).filter(({ group }) => group === "acme");

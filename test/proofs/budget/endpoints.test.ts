@@ -27,9 +27,10 @@ const TIME = 1;
 const REPORT = 4 - TIME;
 
 const task = { group: "a" };
+const tools = {};
 const deliver = async (ok: boolean) => {
   await endpoints.find({ task });
-  await endpoints.report({ ok, gone: false }, { task });
+  await endpoints.report({ ok, gone: false }, { task, tools });
 };
 
 test("a healthy endpoint costs no command, except one every ten seconds, and one more if endpoints have changed", async () => {
