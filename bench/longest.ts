@@ -9,7 +9,6 @@ import { readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
 import type { Command, Transport } from "../src/index.ts";
 import { resp } from "../src/transports/resp.ts";
-import { sha1Of } from "../src/transports/script-sha1.ts";
 import { linkedScripts } from "../src/lua/linked.gen.ts";
 import { scripts } from "../test/support/bindings.ts";
 import { startRedis } from "../test/support/redis.ts";
@@ -34,11 +33,7 @@ const control = await createClient({ url: redis.url, RESP: 2 }).connect();
 const pid = /process_id:(\d+)/.exec(await control.info("server"))?.[1] ?? "";
 const connection = resp(redis.url);
 const linked = await Promise.all(Object.values(linkedScripts).map((load) => load()));
-const names = new Map(
-  await Promise.all(
-    [...scripts, ...linked].map(async (script) => [await sha1Of(script, false), script.name] as const),
-  ),
-);
+const names = new Map([...scripts, ...linked].map(({ name, sha1 }) => [sha1, name]));
 
 /** Processor time of Redis's main thread, ms; NaN if the system has no `/proc`. */
 function processorTime(): number {

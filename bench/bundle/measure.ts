@@ -1,7 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
-import { inOneFile } from "../../tools/package/in-one-file.ts";
 import type { Bundle } from "./bundles.ts";
 
 /** Sizes in bytes. */
@@ -27,11 +25,11 @@ export async function measure({ source, part }: Bundle, root: string): Promise<M
     format: "esm",
     platform: "browser",
     target: "es2024",
-    conditions: [...(part === "first" ? [] : ["workerd"]), "worker", "browser"],
+    conditions: ["workerd", "worker", "browser"],
     external: ["@upstash/redis", "@opentelemetry/api", "cloudflare:*", "node:*"],
     // As in the published package: in its order, and without a "use strict" for each module.
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true, alwaysStrict: false } },
-    plugins: [part === "first" ? withoutLater : oneFileEdition],
+    plugins: part === "first" ? [withoutLater] : [],
     metafile: true,
     write: false,
     logLevel: "silent",
@@ -59,16 +57,6 @@ const withoutLater: Plugin = {
     build.onResolve({ filter: /./ }, ({ kind, path }) =>
       kind === "dynamic-import" ? { path, external: true } : undefined,
     ),
-};
-
-/** The edition of the published package for wrangler, from the sources. */
-const oneFileEdition: Plugin = {
-  name: "one-file-edition",
-  setup: (build) =>
-    build.onLoad({ filter: /\/(?:src|serverless)\/.*\.ts$/ }, async ({ path }) => ({
-      contents: inOneFile(await readFile(path, "utf8")),
-      loader: "ts",
-    })),
 };
 
 /** What each folder adds to `minified`: a package, or a folder of up to three names. */

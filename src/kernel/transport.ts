@@ -6,6 +6,10 @@ export interface Script {
   readonly name: string;
   /** The text, joined from shared parts when it is read. */
   readonly source: string;
+  /** SHA-1 of `source`, as EVALSHA names it. */
+  readonly sha1: string;
+  /** SHA-1 of {@link keyLocking} followed by `source`. */
+  readonly keyLockingSha1: string;
 }
 
 /**

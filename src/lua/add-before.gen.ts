@@ -142,4 +142,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local af=i~=''and ac and JW(f,{v[3],v[1]},q.now,i)
 return{'ok',af and 1 or 0,2}
 `;
   },
+  sha1: "f9e35f8cff13fbeb2359b16d0cb3ab97728ece0f",
+  keyLockingSha1: "d9bf6f5a270ddf28350fa5dcdbf30a000949630e",
 };

@@ -120,4 +120,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local v=i~=''and s and JW(f,{q[3],q[1]},o.now,i)
 return{'ok',v and 1 or 0,2}
 `;
   },
+  sha1: "edc8c9a71102401ec118a722ade94f07b1565399",
+  keyLockingSha1: "67bb8836964eb2d208b5c9d240bf1081cb80475f",
 };

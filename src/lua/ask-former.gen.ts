@@ -114,4 +114,6 @@ end
 ${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FT}${$EK}return EK(t)or u
 `;
   },
+  sha1: "15be97e6100973bf4bdddd7c02bfcc9c72dfd4a0",
+  keyLockingSha1: "a8a7bc597265a0f281b12da2506d9019984d0f40",
 };

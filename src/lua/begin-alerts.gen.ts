@@ -46,4 +46,6 @@ end
 return o
 `;
   },
+  sha1: "1d02b04f43d301d72f1c3af38ce62fdfaeea33e3",
+  keyLockingSha1: "b6d222467fff3ff1c74b5566fbd5980a66172313",
 };

@@ -151,4 +151,6 @@ ${$GC}${$DA}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FQ}${$HE}${$AG}${$AN}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
+  sha1: "6b709558842798c8287d28d2ac586f08d0ce1cb5",
+  keyLockingSha1: "dc71afb5d66df8c7a420fa1efb1f42c51d42c722",
 };

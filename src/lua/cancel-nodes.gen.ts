@@ -158,4 +158,6 @@ end
 return r
 `;
   },
+  sha1: "4c29819b685389411aa292af664300e4e5fed925",
+  keyLockingSha1: "3635b66f23f9c0d949d27e63b16629b7185b8ee2",
 };

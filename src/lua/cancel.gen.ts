@@ -115,4 +115,6 @@ end
 return u or{'rejected'}
 `;
   },
+  sha1: "3cf1b13d6ad522e9b3c1482aa8f32bd53b0f7a62",
+  keyLockingSha1: "58d9966eeb061f354b5af91efb210330f8cf305e",
 };

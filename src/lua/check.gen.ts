@@ -334,4 +334,6 @@ end
 return{'valid',ae,am}
 `;
   },
+  sha1: "077d29f2917b167d112c54fae2dd322053bf114c",
+  keyLockingSha1: "ea6965324def115da552df0ce5dba6ea7db5b906",
 };

@@ -168,4 +168,6 @@ end
 return{'ok',z,ab}
 `;
   },
+  sha1: "baf4a5cfc71ef66531da3536b583dfe9ecda6b3d",
+  keyLockingSha1: "a0415bd40e1361108deb9f6dffd4c33256695404",
 };

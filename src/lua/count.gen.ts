@@ -171,4 +171,6 @@ end
 return ap
 `;
   },
+  sha1: "892d035908c9641ec4be3ca8dc3ced97628c2429",
+  keyLockingSha1: "7f673e7f4a407f1e73f5c375a27f8544d105c156",
 };

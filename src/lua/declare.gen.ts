@@ -21,4 +21,6 @@ end
 ${$AT}return AT(redis.pcall('HSET',a,'~declared',c))or{'ok',1}
 `;
   },
+  sha1: "0f0f35d44e8407c882297c649bdac5b9e2f472a3",
+  keyLockingSha1: "905b73d6d40f6ddbb08fd31ae8c2c4b12008e5e4",
 };

@@ -124,4 +124,6 @@ end
 return y
 `;
   },
+  sha1: "d18e0f614bb94828f8c7f6fade7d7e894a842fab",
+  keyLockingSha1: "f4d1494b8397be8e13e557d716e2c183aad4b591",
 };

@@ -142,4 +142,6 @@ ae.worker,ae.info,ae.test_now,ae.now=r,s,l,x and tonumber(x)
 ${$DH}${$GC}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$DC}${$CH}${$DD}${$AE}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AH}${$AK}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AV}${$AX}${$AY}${$EQ}${$GI}${$AZ}${$BA}${$BB}${$EN}${$BC}${$CO}${$CR}${$CT}${$EL}${$EU}${$BD}${$BE}${$FY}${$GQ}${$GR}${$HG}${$BG}${$BH}${$CC}${$CD}${$FS}${$BI}${$BL}${$BM}${$FJ}${$FN}${$FU}${$FZ}${$GA}${$BU}${$DE}${$DF}${$DG}${$DU}${$DV}${$EM}${$EO}${$EP}${$ER}${$BP}${$BR}${$BW}${$BO}${$JY}${$KB}${$KC}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HM}${$JZ}${$KE}${$KF}${$KG}${$BT}${$BV}${$BX}${$HN}${$EV}${$ES}${$ET}${$EW}${$EX}${$JR}${$JS}${$JU}${$KA}${$BN}return BN(ad,ae,v,z,w)
 `;
   },
+  sha1: "9fc048be0f0787fca18f35a0f29a31cd0c21113e",
+  keyLockingSha1: "dfb5d13a66b4d1620ec3352da4b879c9a7ebd47d",
 };

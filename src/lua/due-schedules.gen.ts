@@ -34,4 +34,6 @@ end
 return i
 `;
   },
+  sha1: "3e4308827806c45df3d8375d4de5d65b084cd4bd",
+  keyLockingSha1: "731d6cdcf2de5d5d40ea3030bdcdbf602c19cff2",
 };

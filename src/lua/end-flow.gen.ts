@@ -43,4 +43,6 @@ AO('ZADD',b,i)
 return{'ok'}
 `;
   },
+  sha1: "6a3ac5c9f4b332db8a896332b8d667093491ca90",
+  keyLockingSha1: "5f5352076956d56fc1a3a8e68d04bea912b3656f",
 };

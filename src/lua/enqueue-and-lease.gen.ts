@@ -84,4 +84,6 @@ end
 ${$FH}return FH(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
+  sha1: "51e6a3c8ae40380dbf87d637e5ce5f6466889b9c",
+  keyLockingSha1: "05fdab2ab9d26ef5bf3868d779accfaa3a282177",
 };

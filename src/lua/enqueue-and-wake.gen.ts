@@ -57,4 +57,6 @@ end
 ${$FH}return FH(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
+  sha1: "89a824e379b493314dae1dcdefdf8bc3e4640a46",
+  keyLockingSha1: "9e41b3c7a34e33c190fd84ab2d33945a443d8462",
 };

@@ -202,4 +202,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
+  sha1: "3c339c59b08987e854ac244ff5475d72f0091ced",
+  keyLockingSha1: "b04e687ded88f11a97bea8880ff5fcc758701193",
 };

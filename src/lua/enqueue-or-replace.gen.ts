@@ -131,4 +131,6 @@ end
 ${$GM}${$GS}${$DW}${$DX}${$DY}${$GU}${$EH}${$EI}${$EH_}${$GM_}${$LG}return LG(q,v,0)or LC(q,j,'created',l,s.due)
 `;
   },
+  sha1: "8462fc5da646383a7ecce5aba188a7789090e671",
+  keyLockingSha1: "a10f2cebe87faeb0aa5540bfc3b41ef5416e0664",
 };

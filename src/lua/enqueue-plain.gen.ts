@@ -39,4 +39,6 @@ end
 ${$FH}return FH(a,b,h,i)and{'ok',0}or{'not_plain'}
 `;
   },
+  sha1: "830f4ef313e2d64073cf5d4931694cd6c2541cf0",
+  keyLockingSha1: "ab680a97f089e9fcf2afaaf3d5d92b26f4a518b4",
 };

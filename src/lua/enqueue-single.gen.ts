@@ -172,4 +172,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
+  sha1: "00485a5d3bf047685ae98ff27595540804d6c847",
+  keyLockingSha1: "8a7ef7bc7758b42e15a5bac4d654e77d42b0a440",
 };

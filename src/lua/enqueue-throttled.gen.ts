@@ -140,4 +140,6 @@ end
 ${$DI}${$KX}${$KZ}${$LD}return LD(u,j,nil,l,w.due,ae+ai+2*aj)
 `;
   },
+  sha1: "993c8dcf1c909d0bdb9eabbdcd3fcb974cbf10ad",
+  keyLockingSha1: "a99a27dc84e2f8574ad817dff5d21d2398cd3d68",
 };

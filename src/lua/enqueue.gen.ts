@@ -161,4 +161,6 @@ end
 ${$AB}${$AM}${$CP}${$CS}${$AF}${$AO}${$AP}${$AT}${$AV}${$CD}${$FS}${$FJ}${$FN}${$FU}${$FT}${$EK}return EK(ad)or ae
 `;
   },
+  sha1: "68b7dfa7370a077309f2f258575669c2c5883f8d",
+  keyLockingSha1: "cc1a37fbf34ca8b2d24e16e3be254c69ad6389e3",
 };

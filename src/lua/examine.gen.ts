@@ -311,4 +311,6 @@ aq>0 and am()or{},
 }
 `;
   },
+  sha1: "7029dd1847d5126f5192b03b0cbcee2a417bc0ba",
+  keyLockingSha1: "add8fea059e157d3cea95823944a87f6b3f56e51",
 };

@@ -146,4 +146,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
+  sha1: "34aab9cbcab48fe4514bd7032498a1751e2daa26",
+  keyLockingSha1: "2461753e65f92d2e89775304e7c902b598b7dad2",
 };

@@ -50,4 +50,6 @@ end
 return g
 `;
   },
+  sha1: "8ffd4c5331a8b874d532190ee62aa548bb5e9746",
+  keyLockingSha1: "334c9155fa62885117444880f54ab4ba332a3a84",
 };

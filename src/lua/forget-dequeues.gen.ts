@@ -32,4 +32,6 @@ end
 ${$AI}${$AH}${$AO}${$BK}return{'ok',AO('HDEL',f,BK())}
 `;
   },
+  sha1: "28e53c233757b47760e4c1e2c43de58023c55aed",
+  keyLockingSha1: "b91ac02b756f9ec2e24230f09e060af303781b88",
 };

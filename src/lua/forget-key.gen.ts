@@ -56,4 +56,6 @@ redis.call('ZADD',b,unpack(i))
 return{'ok',g}
 `;
   },
+  sha1: "3824da34f9c3196f41deed27b33ea1062e455c03",
+  keyLockingSha1: "1bf90595b10a9217e5b5f4318b582307061f0a97",
 };

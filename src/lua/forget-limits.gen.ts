@@ -70,4 +70,6 @@ end
 return{'ok',#i}
 `;
   },
+  sha1: "5ee02e08e5fe884c527902a7681e5d428b4247f3",
+  keyLockingSha1: "0cd93b0c3af23ce1f4c96f2604cd5fdcbfab7c8a",
 };

@@ -19,4 +19,6 @@ end
 return{'ok',f}
 `;
   },
+  sha1: "3fc64887feddaae603c052eb09133cb5c988042f",
+  keyLockingSha1: "2566e9867ef8695f525ad68f0328120302f632b6",
 };

@@ -40,4 +40,6 @@ local k=redis.call('ZSCORE',b,d)
 return{'ok',k and'delayed'or'pending',tonumber(k or 0),g,j,h}
 `;
   },
+  sha1: "99b57f16245a8b7dac69558f66f17408b1a7edf8",
+  keyLockingSha1: "7d391ee957c3aa4fbc6a38abd8e456c4344a3f87",
 };

@@ -34,4 +34,6 @@ local j=AS(e)
 return{'ok',0,math.min(i or j or 0,j or i or 0)}
 `;
   },
+  sha1: "dbd3868b7226aae0b9ddf67ec126edc7fee3a78d",
+  keyLockingSha1: "dded1c818d83dbaa69f1bc72d0a7d284fa374cb9",
 };

@@ -108,4 +108,6 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
+  sha1: "f8df03c9157f508cbe2f0fa691bb5844e16ca31e",
+  keyLockingSha1: "196583b052820f364c8243167dea3f9d21d65c67",
 };

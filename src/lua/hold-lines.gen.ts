@@ -127,4 +127,6 @@ and JW(e,{n[5],n[1]},m.now,i,not r and 0)
 return{'ok',v and 1 or 0}
 `;
   },
+  sha1: "1356580c2f3d9cefe1d1768bec472e4107dbe833",
+  keyLockingSha1: "8004e3dd3478899b5b169cf8a88e8fba6917cddb",
 };

@@ -118,4 +118,6 @@ end
 return w
 `;
   },
+  sha1: "53c774296cba74e96cbb2d619c5294faa5a0e7c4",
+  keyLockingSha1: "71f5740ccb7fc1107519b048771eba9429d17494",
 };

@@ -28,4 +28,6 @@ end
 return g
 `;
   },
+  sha1: "68eec724688ad65c127037446bf80d0a4b087ae2",
+  keyLockingSha1: "8b4ffdb9268af72c89a96e104e0d7bb198df1083",
 };

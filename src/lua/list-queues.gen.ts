@@ -21,4 +21,6 @@ end
 return f
 `;
   },
+  sha1: "fedee5d81d56462984f29b19e18299dc6557ca72",
+  keyLockingSha1: "c2fca14e5c33a783995061579d80edf66d36a54c",
 };

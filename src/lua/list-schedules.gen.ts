@@ -39,4 +39,6 @@ end
 return j
 `;
   },
+  sha1: "8b4c7b173c262aacde6cbcf0a57eed7e6eb27b58",
+  keyLockingSha1: "9ebdf31eead49483852bcab8fb522a2c168c8722",
 };

@@ -23,4 +23,6 @@ end
 return f
 `;
   },
+  sha1: "dfb2b34cef540495b92197400615cbe7ffbf3f19",
+  keyLockingSha1: "2faad0dbd1ce17df628aed7b11afc83def321bf8",
 };

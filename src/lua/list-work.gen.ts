@@ -18,4 +18,6 @@ end
 return d
 `;
   },
+  sha1: "3920a88e7366b79429c46a65935d12791012dc9c",
+  keyLockingSha1: "c008201d8513966fa69d68c0cd3ae4555544bf19",
 };

@@ -91,4 +91,6 @@ end
 return o
 `;
   },
+  sha1: "ec33b8bad2a7c5b8e88cf1083c5381f2c2774be5",
+  keyLockingSha1: "4714a65ff1d62352b0a79afcfa7bf084fc709202",
 };

@@ -286,4 +286,6 @@ y[2]=aq
 return y
 `;
   },
+  sha1: "ba17b09f0dee1744c6ce3c950ff49b403113864d",
+  keyLockingSha1: "5c560e94d7dc373c603cfd7b9fc01d336711f3c8",
 };

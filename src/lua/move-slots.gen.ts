@@ -59,4 +59,6 @@ redis.call('HSET',a,unpack(j))
 return{'ok',i}
 `;
   },
+  sha1: "ee52a7bcdaa7cb356ba67c1fcf9b16550376c5ee",
+  keyLockingSha1: "ccccff064a08e7b3c6300c16272f4c1e2ac5eb08",
 };

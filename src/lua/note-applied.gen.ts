@@ -32,4 +32,6 @@ end
 ${$AT}${$AV}return#e>0 and AV(a,e)or d
 `;
   },
+  sha1: "6e3291cc7f57f942411f02cc23350ed73d479567",
+  keyLockingSha1: "dfd93b8f1627cfc26f90d5fe30e0f2cda86c6be2",
 };

@@ -112,4 +112,6 @@ and JW(g,{r[3],r[1]},p.now,k)
 return{'ok',v and 1 or 0,t,unpack(KU.outbox)}
 `;
   },
+  sha1: "714d5b2bd92f04a2911d31ca0844ec8ef012617a",
+  keyLockingSha1: "cd3b8dfbd6d7958cfda52adab3567660f9655fb7",
 };

@@ -25,4 +25,6 @@ redis.call('HSET',a,'~slots','1;'..b..';'..c)
 return{'ok',f}
 `;
   },
+  sha1: "5da6eb697b25b06ece31436e7077aa760772179c",
+  keyLockingSha1: "e27fbdbed5326cef2483b7c2163316068e36f9f9",
 };

@@ -28,4 +28,6 @@ d=string.gsub(d,';p=%d+','')..';p='..AI(f)
 ${$AT}${$AV}return AV(a,{'~set',d,'~wake',''})or{'ok'}
 `;
   },
+  sha1: "157e114e9b3657063099ee8ed8352a16d294bcaa",
+  keyLockingSha1: "f295768a873a936d01c69d1c3dd3a5946d024b40",
 };

@@ -165,4 +165,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
+  sha1: "fa0ba02e97dabb9c697dfe832a4525d1d458facc",
+  keyLockingSha1: "7af79193a9527d1ca262e6aeb9f803c5c338dd72",
 };

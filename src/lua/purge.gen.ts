@@ -243,4 +243,6 @@ end
 return aa or v
 `;
   },
+  sha1: "1bd06d7c317e8e8781b0bbc4b1f724a51121274a",
+  keyLockingSha1: "9c946c7417f5fe1690845099c63b036503fe0867",
 };

@@ -54,4 +54,6 @@ AL(n,'.'..c,k)
 ${$AT}${$AV}return AV(a,n)or{'ok',tonumber(m),k}
 `;
   },
+  sha1: "ff6e1d73d5add2e60749f04e265ef61a3b38f0f1",
+  keyLockingSha1: "30d8856aca54db9809a70c6ef31fd13e482008ad",
 };

@@ -26,4 +26,6 @@ end
 return{'ok',g}
 `;
   },
+  sha1: "084cfd170942e521c8b8092bc85682efb99c0b1f",
+  keyLockingSha1: "f969be514d701f2a7453934e13dc94f62f755bc6",
 };

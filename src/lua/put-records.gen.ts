@@ -33,4 +33,6 @@ ${$AT}${$AV}local g=#e>0 and AV(a,e)
 return g or d
 `;
   },
+  sha1: "017c818c88f06a8e86065ca2edb1fa57ecd42823",
+  keyLockingSha1: "39c63b3e225ebac04e39d6e170efaefbf6864068",
 };

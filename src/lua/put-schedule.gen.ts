@@ -70,4 +70,6 @@ local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
+  sha1: "516fe06c903dd2c6267d6903399c32eb5fb6ae4c",
+  keyLockingSha1: "ee99baaa7f6c9af1700ee41ad94114e773423308",
 };

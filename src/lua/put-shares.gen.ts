@@ -19,4 +19,6 @@ end
 ${$AT}return AT(redis.pcall('HSET',a,'~shares',c))or{'ok',c}
 `;
   },
+  sha1: "ec80e039269e3d8adc6fb2e19a9a9b3990e138b8",
+  keyLockingSha1: "4901e6d6de2cfd8c71335bb47caa4a6b370f085c",
 };

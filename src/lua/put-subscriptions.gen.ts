@@ -70,4 +70,6 @@ k[2]=q
 return k
 `;
   },
+  sha1: "dfe0a27587b4d09dfea10106c6773f3dcc6dad1a",
+  keyLockingSha1: "7edea236ec208551461aac3e68fe0b57049cc14e",
 };

@@ -43,4 +43,6 @@ end
 return j
 `;
   },
+  sha1: "cfaa27403551e17df2a509b5a4e7710b94f09a63",
+  keyLockingSha1: "43b2bc6bf6f2e39dcc400a44aeec1473e8af9540",
 };

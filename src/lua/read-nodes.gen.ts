@@ -88,4 +88,6 @@ end
 return f
 `;
   },
+  sha1: "b69cf3895644f6eb88ea26c6fdbf82442bf9a062",
+  keyLockingSha1: "53282a5810e043818252ab337ed60ed49ee8b86c",
 };

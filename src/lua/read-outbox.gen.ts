@@ -80,4 +80,6 @@ end
 return g
 `;
   },
+  sha1: "a5db1b3c2e4d4e10ab32084910041432dfcffabf",
+  keyLockingSha1: "cbd8965178557fcfc9dfba769fe115d38b36eba5",
 };

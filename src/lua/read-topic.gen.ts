@@ -34,4 +34,6 @@ end
 return h
 `;
   },
+  sha1: "1c0a2d29eb72d34adb560f0a9c2cfa3bccf30a0f",
+  keyLockingSha1: "e0466166af7da89270fb89d99cb96bb40224945d",
 };

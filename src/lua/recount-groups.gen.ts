@@ -155,4 +155,6 @@ end
 return{'ok',m.report}
 `;
   },
+  sha1: "554d3c979e6ae2a207e1091464d6189106925c5d",
+  keyLockingSha1: "d17eec48de639d0d6ee71288774cb0baa5e9b235",
 };

@@ -196,4 +196,6 @@ end
 return am
 `;
   },
+  sha1: "31d95db913b37ed9c6704c79ba14651d66233d2f",
+  keyLockingSha1: "af8798e0015a2509c4c5d337fe607ab2a3a7ed31",
 };

@@ -26,4 +26,6 @@ end
 return{'ok'}
 `;
   },
+  sha1: "27bbd02bca18e3c8aaab3728d410c4e310ade6a7",
+  keyLockingSha1: "eed225a80f175d78d4c69750ca3d8241ab64c390",
 };

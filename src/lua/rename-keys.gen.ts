@@ -94,4 +94,6 @@ redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
 return{'ok',tonumber((string.match(ad,'^1;(%d+)$')))}
 `;
   },
+  sha1: "267820ba019fa2a8a820a0a03eae3dc870886fa0",
+  keyLockingSha1: "d27f09e0907897c551e7ad90a1493387fc180cb5",
 };

@@ -146,4 +146,6 @@ u[#u+1]=n.report
 return t or u
 `;
   },
+  sha1: "f6c909bef171e9097d762a9a439986abf789f538",
+  keyLockingSha1: "d5c3183c66d8fecca4bf4425397d803153c808eb",
 };

@@ -128,4 +128,6 @@ end
 ${$AT}${$AV}return#t>0 and AV(a,t)or s
 `;
   },
+  sha1: "ac7b2c43055c6a941124b4076e5ae31ffea966d0",
+  keyLockingSha1: "b0cbd4fe964470af671682d783a172e42ffce994",
 };

@@ -166,4 +166,6 @@ AO('ZADD',g,ae)
 return ac
 `;
   },
+  sha1: "2d403d1bce770097c7d8163197c2ae6b7e206faa",
+  keyLockingSha1: "6284f3b597c801560759e51a9d60cb9b45111be8",
 };

@@ -215,4 +215,6 @@ af[#af+1]=v
 return ae or af
 `;
   },
+  sha1: "552da1063672be4fafb5f0362155c78ba24423d0",
+  keyLockingSha1: "c73fcea6638392c4fd0abd6fe1bcf37833d0c36c",
 };

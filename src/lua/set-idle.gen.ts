@@ -25,4 +25,6 @@ ${$AH}${$AO}AO('ZADD',a,d)
 return{'ok',#d/2}
 `;
   },
+  sha1: "4ef19b52f545a10aa9fbb2a52a7f5e47c6bd6061",
+  keyLockingSha1: "fd82f652215656d0db2c9062689c3fcb67939420",
 };

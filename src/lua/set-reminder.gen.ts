@@ -41,4 +41,6 @@ AO('ZREM',a,h)
 return{'ok'}
 `;
   },
+  sha1: "aba7f4c8954261ebffbab08c7a21388a1162f2d2",
+  keyLockingSha1: "f2f62b7c60d4816fec173dfc94c23238b4d8fd5a",
 };

@@ -87,4 +87,6 @@ and JW(e,{l[5],DP(p)},m,k)
 return{'ok',t,redis.call('ZCARD',d),s,v and 1 or 0}
 `;
   },
+  sha1: "49c5c3f219131152ac6db239635cfe7c4ae1daab",
+  keyLockingSha1: "9f870b67d2c26ef658423bb38deca9aee186b1e7",
 };

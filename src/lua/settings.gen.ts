@@ -45,4 +45,6 @@ AL(i,h.stopped and h.head or'')
 return i
 `;
   },
+  sha1: "56be54eddf715777e235d51e1db033e288fb68b3",
+  keyLockingSha1: "49e616fd3599513bece0f3c27c43c88d42c11d49",
 };

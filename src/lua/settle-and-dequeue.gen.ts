@@ -203,4 +203,6 @@ ${$DH}${$GC}${$DA}${$AL}${$GB}${$GD}${$GF}${$GG}${$GH}${$GE}${$GK}${$GM}${$FO}${
 return ad.err and ad or{ab,ad}
 `;
   },
+  sha1: "9a7f567b6062499485d02c45274da74b6f1772f1",
+  keyLockingSha1: "8d1fa77f23050d53b6f3a2769adc010fa4e50052",
 };

@@ -90,4 +90,6 @@ AW(a,b,c,d,e,f,g,h,i,nil,j)
 ${$DH}${$GC}${$DA}${$AL}${$GB}${$GF}${$GG}${$GE}${$GK}${$FO}${$FP}${$DJ}${$DM}${$FQ}${$HE}${$AG}${$AN}${$CA}${$FK}${$FL}${$GN}${$GO}${$GP}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DR}${$DS}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$CM}${$AB}${$AM}${$CN}${$CP}${$CQ}${$CS}${$FM}${$AF}${$AO}${$AP}${$AR}${$AT}${$AV}${$CO}${$CR}${$CT}${$FY}${$GQ}${$GR}${$HG}${$CC}${$CD}${$FS}${$FJ}${$FN}${$FU}${$CB}${$FV}${$GW}${$HF}${$HH}${$HI}${$HJ}${$FW}${$FX}${$HK}${$HL}${$GZ}return GZ(s,tonumber(n),l,m,2,o)
 `;
   },
+  sha1: "2ee8837d8857dfb8ced687522c0d8d17fd3c2fb4",
+  keyLockingSha1: "5584f8b44d02ef66b0b883fa0d0315640403c487",
 };

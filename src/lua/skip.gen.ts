@@ -107,4 +107,6 @@ ${$JR}${$JS}${$JU}${$JT}${$JW}local q=p and JW(e,{j[5],j[3]},i.now,h,not n and 0
 return{'skipped',q and 1 or 0}
 `;
   },
+  sha1: "6433aa0094a3fe51c1c2ef73c76649f4ced69321",
+  keyLockingSha1: "ea943a04838911f31f76b63a4ac99718a95478bf",
 };

@@ -30,4 +30,6 @@ end
 return{'ok'}
 `;
   },
+  sha1: "723de0725737e674c346f857af43d9748abde7c6",
+  keyLockingSha1: "1020dd2a58453247a068ceae1adb2449262586f5",
 };

@@ -39,4 +39,6 @@ end
 return h
 `;
   },
+  sha1: "660f5ef7e318e248dac5ed94d01326b480852a4a",
+  keyLockingSha1: "09088102d6390d850157a707d64c40fcec03465b",
 };

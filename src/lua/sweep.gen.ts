@@ -192,4 +192,6 @@ w[9]=aj
 return w
 `;
   },
+  sha1: "0175c2b2884169cd977694e078a67a6fc8cc40d9",
+  keyLockingSha1: "0e3e41d65f524a6e0d2660b9d9c3c811caa92f79",
 };

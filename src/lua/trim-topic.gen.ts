@@ -61,4 +61,6 @@ end
 return{'ok',r,l,j-r,s and 0 or 1}
 `;
   },
+  sha1: "98e523256e4f9e1e501107579efd99ca074332f5",
+  keyLockingSha1: "daddee6521cf866de0383d804364808999322fb0",
 };

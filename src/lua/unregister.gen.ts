@@ -22,4 +22,6 @@ ${$AH}${$AO}AO('ZREM',a,e)
 return{'ok',#e/2}
 `;
   },
+  sha1: "2b0d6ee803d2d907a311a1449712ab0b6af03dbc",
+  keyLockingSha1: "982badcce060cdc85bd29f2bb9897b839a049b80",
 };

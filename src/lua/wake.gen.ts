@@ -24,4 +24,6 @@ ${$AT}${$AV}${$JS}${$JU}local i=AV(a,{'~wake',JU(d,math.max(tonumber(c),h),e)})
 return{'ok',i and 0 or 1}
 `;
   },
+  sha1: "8d95c5c3f7365381240594a7b61be118bfb1e4d9",
+  keyLockingSha1: "1c25c79e0dcc7d10609d92c1a441783c094c942b",
 };

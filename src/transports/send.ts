@@ -1,10 +1,16 @@
 import { SluiceError } from "../errors.ts";
 import { Refused, Transient, type Timing, type Try } from "../retry.ts";
-import type { Command, CommandOutcome, Reply, ScriptCall, Transport } from "../kernel/transport.ts";
+import {
+  keyLocking as keyLockingLine,
+  type Command,
+  type CommandOutcome,
+  type Reply,
+  type ScriptCall,
+  type Transport,
+} from "../kernel/transport.ts";
 import type { CommandWords } from "./command-words.ts";
 import { isNoScript, isRefusedForNow } from "./redis-refusal.ts";
 import { retryPolicy, retryRedis, type RetryOptions } from "./retry.ts";
-import { sha1Of, textOf } from "./script-sha1.ts";
 
 /** The result of one command of an {@link Exchange}; `lost` says why it has none. */
 export type ExchangeResult =
@@ -66,12 +72,7 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
         attempt: async (currentTry) => {
           onSend?.();
           const sent = unanswered();
-          const sha1s: string[] = [];
-          for (const { command } of sent) {
-            const sha1 = isScriptCall(command) ? sha1Of(command.script, keyLocking) : "";
-            sha1s.push(typeof sha1 === "string" ? sha1 : await sha1);
-          }
-          const copies = sent.map((entry, i) => nextCopy(entry, sha1s[i]!, keyLocking));
+          const copies = sent.map((entry) => nextCopy(entry, keyLocking));
           const results = await exchange(copies, currentTry);
           const hasError = results.some((result, i) => "redisError" in result && !isUnknown(sent[i], result));
           return { results, texts: hasError ? await import("./redis-error.ts") : undefined };
@@ -128,23 +129,26 @@ function assignResults(
 
 /**
  * The words of the next copy. A script that Redis did not know has not run, so sending its body is no resend.
- * @param sha1 of the script
  */
-function nextCopy(entry: SentCommand, sha1: string, keyLocking: boolean): CommandWords {
+function nextCopy(entry: SentCommand, keyLocking: boolean): CommandWords {
   const { command, withBody } = entry;
   const isResend = entry.copies > (withBody ? 1 : 0);
   entry.copies++;
-  entry.words = isScriptCall(command)
-    ? [
-        ...(withBody ? ["EVAL", textOf(command.script, keyLocking)] : ["EVALSHA", sha1]),
-        ...keysAndArgs(command, isResend),
-      ]
-    : command;
+  entry.words = isScriptCall(command) ? scriptWords(command, { withBody, isResend, keyLocking }) : command;
   return entry.words;
 }
 
-function keysAndArgs({ keys, args, resendArgs = args }: ScriptCall, isResend: boolean): readonly string[] {
-  return [String(keys.length), ...keys, ...(isResend ? resendArgs : args)];
+function scriptWords(
+  call: ScriptCall,
+  how: { readonly withBody: boolean; readonly isResend: boolean; readonly keyLocking: boolean },
+): CommandWords {
+  const { script, keys } = call;
+  const { withBody, isResend, keyLocking } = how;
+  const words = withBody
+    ? ["EVAL", keyLocking ? keyLockingLine + script.source : script.source]
+    : ["EVALSHA", keyLocking ? script.keyLockingSha1 : script.sha1];
+  const args = isResend ? (call.resendArgs ?? call.args) : call.args;
+  return [...words, String(keys.length), ...keys, ...args];
 }
 
 function isScriptCall(command: Command): command is ScriptCall {

@@ -205,32 +205,6 @@ test("a bundle of the built package is as small as one of its sources", async ()
   expect(ofPackage.gzipped).toBeLessThan(ofSources.gzipped * 1.02);
 });
 
-test("a Worker's bundle of the built package loads nothing on demand, and has each module once", async () => {
-  const { exports } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
-    exports: Readonly<Record<string, { readonly workerd?: string; readonly default: string }>>;
-  };
-  const names = [
-    "cloudflare",
-    "dashboard",
-    "docs",
-    "order",
-    "flows",
-    "topics",
-    "endpoints",
-    "qstash",
-    "upstash",
-  ];
-  const source = names.map((name) => {
-    const { workerd, default: file } = exports[`./${name}`] ?? { default: name };
-    return `export * from "${workerd ?? file}";`;
-  });
-  const { files } = await measure({ name: "built", source: source.join(""), part: "one file" }, root);
-  const built = [...files.keys()].filter((file) => file.startsWith("dist/"));
-  expect(built.filter((file) => files.has(file.replace(/(?=\.js$)/, ".one-file")))).toEqual([]);
-  const code = await Promise.all(built.map((file) => readFile(join(root, file), "utf8")));
-  expect(code.join("")).not.toMatch(/\bimport\("\./);
-});
-
 test("the first lines of the README print what it shows", async () => {
   await writeFile(
     join(project.path, "first.mjs"),

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { queueKeys } from "../../src/kernel/names/keys.ts";
 import { callOf } from "../../src/kernel/scripts/binding.ts";
@@ -33,8 +34,9 @@ function makeFullScripts(): ReadonlyMap<string, Script> {
     scripts.map((file) => {
       const pieces = programOf(file, parts);
       const source = pieces.map((piece) => (typeof piece === "string" ? piece : piece.text)).join("");
+      const sha1 = createHash("sha1").update(source).digest("hex");
       const name = scriptName(file.file);
-      return [name, { name, source }];
+      return [name, { name, source, sha1, keyLockingSha1: "" }];
     }),
   );
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Command, Transport } from "../../src/index.ts";
 import { MAX_STEP } from "../../src/operate/paged-run.ts";
 import { inEdition } from "./edition.ts";
@@ -47,8 +48,9 @@ function refusing(transport: Transport, refused: string): Transport {
   const faulty = (command: Command): Command => {
     if (!("script" in command)) return command;
     const source = fault + command.script.source;
+    const sha1 = createHash("sha1").update(source).digest("hex");
     // By another name, so that it is not sent in another edition instead.
-    const script = { name: `${command.script.name}WithoutRoom`, source };
+    const script = { ...command.script, name: `${command.script.name}WithoutRoom`, source, sha1 };
     return { ...command, script };
   };
   return inEdition({ send: (commands, options) => transport.send(commands.map(faulty), options) });

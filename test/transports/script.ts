@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 
 import { keyLocking, type Script } from "../../src/kernel/transport.ts";
 
-/** A script of a test's own, with the hashes of both of its texts. */
-export function script(name: string, source: string): Script & Record<"sha1" | "keyLockingSha1", string> {
+/** A script of a test's own, with both of its hashes. */
+export function script(name: string, source: string): Script {
   return { name, source, sha1: sha1(source), keyLockingSha1: sha1(keyLocking + source) };
 }
 

@@ -1,6 +1,8 @@
 // The modules that embed the scripts: one for each script, and one for all parts that the same scripts use. So a
 // bundler can leave out what is not used, and load a script later without the parts that only it uses.
 
+import { createHash } from "node:crypto";
+import { keyLocking } from "../../src/kernel/transport.ts";
 import { type LuaFiles, placeOf } from "./files.ts";
 import { partsOf, programOf, type Part } from "./parts.ts";
 import { freeNames } from "./scopes.ts";
@@ -159,6 +161,8 @@ ${own.join("")}export const ${name}: Script = {
   get source() {${plain ? "\n    const { source } = plain;" : ""}
     return \`${written.join("")}\`;
   },
+  sha1: "${sha1(source)}",
+  keyLockingSha1: "${sha1(keyLocking + source)}",
 };
 `;
 }
@@ -227,3 +231,5 @@ const nameOf = ({ names, level }: Part) => `$${names[0]}${"_".repeat(level)}`;
 const constant = (part: Part) => `const ${nameOf(part)} = \`${escaped(part.text)}\`;\n`;
 
 const escaped = (text: string) => text.replace(/[`\\]|\$\{/g, "\\$&");
+
+const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");

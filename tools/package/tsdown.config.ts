@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { entries } from "../entries.ts";
-import { withOneFileEdition } from "./in-one-file.ts";
 
 const root = new URL("../../", import.meta.url);
 
@@ -46,7 +45,7 @@ export default [
     // use, and has the scripts beside each other. In chunks a producer is a tenth larger.
     unbundle: true,
     treeshake: false,
-    plugins: [withInterpreter, withOneFileEdition],
+    plugins: [withInterpreter],
     // The licences of the embedded store's Lua.
     copy: [
       { from: "node_modules/lua-redis-wasm/LICENSE", to: lua, rename: "redis_lua.LICENSE" },

@@ -3,6 +3,7 @@ import type { DeadLetter } from "../../kernel/record/dead-letter.ts";
 import { signedHeaders, signingKey } from "../../signature.ts";
 import { callBack, isLastAttempt, reportLost } from "./callbacks.ts";
 import { checkedPush, type CheckedPush, checkedSecrets, type PushOptions } from "./options.ts";
+import { DeliveryError } from "./failure.ts";
 import { joinedHeaders } from "./request.ts";
 import { retryAfterOf } from "./retry-after.ts";
 import { sendTo } from "./send.ts";
@@ -11,6 +12,7 @@ import type {
   DeliveryOutcome,
   Endpoint,
   EndpointSource,
+  OutgoingRequest,
   PushContext,
   PushTask,
   PushTools,
@@ -112,43 +114,54 @@ async function request<T, Env, Tools>(delivery: Delivery<T, Env, Tools>): Promis
   if (!endpoint) throw final("the task has no endpoint");
   const { disabled = false } = endpoint;
   if (disabled !== false) throw final(disabled === true ? "the endpoint is disabled" : disabled);
+  const outgoing = await signed(delivery, endpoint);
   try {
-    return await send(delivery, endpoint);
+    return await sendTo(outgoing, delivery.checked.policy);
   } catch (error) {
-    if (task.signal.aborted) throw error;
-    await report(delivery, { ok: false, error: messageOf(error), gone: false });
     // Another attempt would go to the same URL.
-    if (error instanceof SluiceError && error.path === "url") throw final(error.message);
-    throw error;
+    const isRefused = error instanceof SluiceError && error.path === "url";
+    // What is wrong with the request itself is no failure of the endpoint.
+    if (task.signal.aborted || !(isRefused || error instanceof DeliveryError)) throw error;
+    await report(delivery, { ok: false, error: error.message, gone: false });
+    throw isRefused ? final(error.message) : error;
   }
 }
 
-async function send<T, Env, Tools>(
-  { options, checked, task, env }: Delivery<T, Env, Tools>,
+/** The request of a task, signed. */
+async function signed<T, Env, Tools>(
+  { options, task, env }: Delivery<T, Env, Tools>,
   endpoint: Endpoint,
-): Promise<Delivered> {
-  const { secret, headers, body: bodyOf = json, timeout } = options;
-  const body = bodyOf(task);
-  const given = typeof secret === "function" ? secret(env, task) : secret;
-  const secrets = endpoint.secrets ?? (given === undefined ? [] : checkedSecrets(given));
-  const keys = await Promise.all(secrets.map((one) => signingKey(one)));
-  const { "webhook-signature": signature, ...named } = await signedHeaders(keys, task.id, body);
-  return sendTo(
-    {
-      url: endpoint.url,
-      body,
-      timeout,
-      signal: task.signal,
-      headers: joinedHeaders(
-        DEFAULT_HEADERS,
-        typeof headers === "function" ? headers(env, task) : headers,
-        endpoint.headers,
-        named,
-        keys.length > 0 ? { "webhook-signature": signature as string } : undefined,
-      ),
-    },
-    checked.policy,
+): Promise<OutgoingRequest> {
+  const { headers, body: bodyOf = json, timeout } = options;
+  const body: unknown = bodyOf(task);
+  if (typeof body !== "string") throw final("the option body must return a text");
+  const keys = await Promise.all(
+    (endpoint.secrets ?? secretsOf(options, env, task)).map((one) => signingKey(one)),
   );
+  const { "webhook-signature": signature, ...named } = await signedHeaders(keys, task.id, body);
+  return {
+    url: endpoint.url,
+    body,
+    timeout,
+    signal: task.signal,
+    headers: joinedHeaders(
+      DEFAULT_HEADERS,
+      typeof headers === "function" ? headers(env, task) : headers,
+      endpoint.headers,
+      named,
+      keys.length > 0 ? { "webhook-signature": signature as string } : undefined,
+    ),
+  };
+}
+
+/** @throws {SluiceError} for a secret that the environment lacks: nothing is sent unsigned by mistake */
+function secretsOf<T, Env, Tools>(
+  { secret }: PushOptions<T, Env, Tools>,
+  env: Env,
+  task: PushTask<T>,
+): readonly string[] {
+  if (secret === undefined) return [];
+  return checkedSecrets(typeof secret === "function" ? secret(env, task) : secret);
 }
 
 /** Reports a response, and throws unless it completes the task. */

@@ -30,4 +30,6 @@ export const askFormer: Script = {
     const { source } = plain;
     return `${source.slice(0, 1424)}${source.slice(1828, 1889)}${source.slice(1424, 1643)}${$GD_}${$GF_}${$GH_}${source.slice(1643, 1828)}${source.slice(1889, 2887)}${$FQ_}${$GB_}${source.slice(2887, 4692)}${$GE_}${$GN_}${$GP_}${$GT_}${source.slice(4692, 4916)}${source.slice(7864, 7953)}${source.slice(9046, 9071)}${source.slice(9561, 9582)}${source.slice(4916, 5728)}${$CH}${source.slice(5728, 7822)}${$KH}${$KI}${$CT_}${source.slice(7822, 7864)}${source.slice(7953, 9046)}${source.slice(9071, 9561)}${source.slice(9582, 14101)}${$Y_}${$EH_}${$GK_}${$GM_}${source.slice(14101, 15346)}${$AG}${source.slice(15346, 17454)}${$FY}${$GQ}${$GR}${$CC}${source.slice(17454, 19972)}${$FW}${$FX}${$HK}${source.slice(19972, 20520)}${$GX}${$KR}${$KS}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${source.slice(20520, 20537)}`;
   },
+  sha1: "3092635628bdbf8fceda773a51be1d42dd9a39f7",
+  keyLockingSha1: "05ee05a860a33f3bef88142816d0ff624701e61c",
 };

@@ -10,4 +10,6 @@ export const beginAlerts: Script = {
     const { source } = plain;
     return `${source.slice(0, 470)}${$GB_}${source.slice(470, 1263)}`;
   },
+  sha1: "6b1d089d006dc25ad9850cf9de6830a35572380c",
+  keyLockingSha1: "ae1a6a85fdcf9e5184d00254dfbf932e05b108e7",
 };

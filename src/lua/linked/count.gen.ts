@@ -18,4 +18,6 @@ export const count: Script = {
     const { source } = plain;
     return `${source.slice(0, 1673)}${$GE_}${$GF_}${$GB_}${$GK_}${source.slice(1673, 2100)}${source.slice(2167, 2228)}${$GD_}${$GH_}${$GI_}${source.slice(2100, 2167)}${source.slice(2228, 3962)}${source.slice(3538, 3625)}${source.slice(4049, 5799)}${$CL}${source.slice(5799, 6036)}${$HI}${$KR}${$BP_}${source.slice(6036, 6055)}${$CL}${$HI}${source.slice(6055, 6090)}${$KR}${$BQ_}${source.slice(6090, 6847)}`;
   },
+  sha1: "d404d902375b33fdf02eeb53261e297e6a1d23a5",
+  keyLockingSha1: "8139fca7efcca1dc531a78bbde38fb7b5db775ee",
 };

@@ -26,4 +26,6 @@ export const dequeue: Script = {
     const { source } = plain;
     return `${source.slice(0, 866)}${source.slice(9544, 9598)}${source.slice(866, 1487)}${source.slice(31838, 31898)}${source.slice(1487, 1604)}${$KR}${$BP_}${source.slice(1604, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8505)}${source.slice(2130, 2297)}${source.slice(8672, 16155)}${source.slice(866, 1072)}${source.slice(16361, 18007)}${source.slice(1664, 1950)}${source.slice(18293, 19907)}${source.slice(2297, 2308)}${source.slice(19918, 29141)}${source.slice(1950, 2018)}${source.slice(29209, 29587)}${source.slice(1072, 1487)}${source.slice(30002, 39305)}${source.slice(2308, 2684)}${source.slice(39681, 43194)}${$GX}${$KR}${$KS}${$KH}${$KI}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$BA_}${$AF_}${$BP_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GE_}${$GN_}${$GF_}${$GB_}${$GH_}${$GI_}${$GK_}${$GM_}${$GP_}${$BN_}${source.slice(43194, 43217)}`;
   },
+  sha1: "9f99e709f8b46e2d957ddfb23a25828ae4c279b9",
+  keyLockingSha1: "b09d522203b3352e57496e6511eabee14e2ee830",
 };

@@ -29,4 +29,6 @@ export const enqueue: Script = {
     const { source } = plain;
     return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3253)}${source.slice(1229, 1290)}${source.slice(3253, 3472)}${$GD_}${$GF_}${$GH_}${source.slice(3472, 3665)}${source.slice(3726, 3863)}${source.slice(1290, 1479)}${source.slice(869, 934)}${source.slice(4178, 4921)}${source.slice(1490, 1935)}${$FQ_}${$GB_}${source.slice(5366, 5536)}${source.slice(4328, 4444)}${source.slice(9055, 9144)}${source.slice(3776, 3863)}${source.slice(4528, 4779)}${source.slice(10662, 10783)}${source.slice(11646, 11671)}${source.slice(12161, 12182)}${source.slice(5990, 6802)}${$CH}${source.slice(6802, 8896)}${$KH}${$KI}${$CT_}${source.slice(8896, 9055)}${source.slice(4444, 4528)}${source.slice(9228, 10662)}${source.slice(10783, 11646)}${source.slice(11671, 12161)}${source.slice(12182, 16701)}${$Y_}${$EH_}${$GE_}${$GN_}${$GB_}${$GK_}${$GM_}${$GP_}${source.slice(16701, 17890)}${$AG}${source.slice(17890, 19998)}${source.slice(16861, 17088)}${$FY}${$GQ}${$GR}${$CC}${source.slice(20225, 22743)}${$FW}${$FX}${$HK}${source.slice(22743, 23291)}${$GX}${$KR}${$KS}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$FU_}${source.slice(23291, 23310)}`;
   },
+  sha1: "2cbccacc5eac880bb86325781c7a1cf6699082e6",
+  keyLockingSha1: "f8ddde7340345b06b1ebcaa12a8bd834d14f0975",
 };

@@ -13,4 +13,6 @@ export const findForeign: Script = {
     const { source } = plain;
     return `${source.slice(0, 219)}${$AI}${source.slice(266, 353)}${$FK}${$FL}${source.slice(219, 253)}${$KH}${$U_}${source.slice(253, 266)}${source.slice(353, 1230)}`;
   },
+  sha1: "abfa0959f9c275dea36e0983292125b2e5be44aa",
+  keyLockingSha1: "5e7f3e750b9e687db7700d4faee1f186c2498f43",
 };

@@ -10,4 +10,6 @@ export const forgetLimits: Script = {
     const { source } = plain;
     return `${source.slice(0, 2677)}${$GB_}${source.slice(2677, 3687)}`;
   },
+  sha1: "94d25ffa4f9311708a31c93485869a5ae9c02927",
+  keyLockingSha1: "0a574863fac2e1298fc0a4f685e9b4a2b34526fe",
 };

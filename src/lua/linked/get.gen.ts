@@ -13,4 +13,6 @@ export const get: Script = {
     const { source } = plain;
     return `${source.slice(0, 227)}${$GB_}${source.slice(227, 1260)}${$GE_}${$GF_}${$GK_}${source.slice(1260, 1880)}${$GD_}${$GH_}${source.slice(1880, 2270)}`;
   },
+  sha1: "e5f49f7e761cdb6d7a72b2f4e26c4dd8ef5ffd79",
+  keyLockingSha1: "8cb3c927551eae03da0285c215829bb954b80f46",
 };

@@ -10,4 +10,6 @@ export const listSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 671)}${$GB_}${source.slice(671, 829)}`;
   },
+  sha1: "41f9b7441684f045dc36787ab6d6188914942178",
+  keyLockingSha1: "576216d4622d8eee0e9cb59ecef28d698d4d28c4",
 };

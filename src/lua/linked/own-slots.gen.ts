@@ -10,4 +10,6 @@ export const ownSlots: Script = {
     const { source } = plain;
     return `${source.slice(0, 170)}${$GB_}${source.slice(170, 442)}`;
   },
+  sha1: "6ddd8482c2047fcbb05096cf547adb2c689cf422",
+  keyLockingSha1: "06f5e197f0be77ad3bba2459e13940d6347e7aca",
 };

@@ -10,4 +10,6 @@ export const putSchedule: Script = {
     const { source } = plain;
     return `${source.slice(0, 284)}${$GB_}${source.slice(284, 1742)}${source.slice(982, 1161)}${source.slice(1921, 2019)}`;
   },
+  sha1: "ea7d83855f11ce272f9a89311829292b7cdd7b24",
+  keyLockingSha1: "ed827c7c221796ecec8498961b685eb1615fe8c6",
 };

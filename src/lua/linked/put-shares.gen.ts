@@ -10,4 +10,6 @@ export const putShares: Script = {
     const { source } = plain;
     return `${source.slice(0, 175)}${$GB_}${source.slice(175, 373)}`;
   },
+  sha1: "cc155ea627049b12e35a6b8a5cf1118171780270",
+  keyLockingSha1: "5d4f7aa7ad68c78e631af759bdd6d61be1125724",
 };

@@ -10,4 +10,6 @@ export const renameKeys: Script = {
     const { source } = plain;
     return `${source.slice(0, 626)}${$GB_}${source.slice(626, 1587)}`;
   },
+  sha1: "31327a3f6e7a988fb070a7ac6a4439b7940ae8f8",
+  keyLockingSha1: "91e6cbfbe425fd31860619aac45b23eb490407d7",
 };

@@ -23,4 +23,6 @@ export const settle: Script = {
     const { source } = plain;
     return `${source.slice(0, 413)}${source.slice(2814, 3197)}${source.slice(3281, 4266)}${source.slice(4496, 4747)}${source.slice(773, 789)}${source.slice(4918, 5290)}${source.slice(789, 956)}${source.slice(5457, 8099)}${source.slice(9430, 9549)}${$CH}${source.slice(9905, 10010)}${source.slice(10464, 10547)}${source.slice(413, 598)}${source.slice(12224, 13640)}${source.slice(956, 968)}${source.slice(13652, 13983)}${source.slice(14072, 14371)}${source.slice(17906, 17966)}${source.slice(968, 985)}${source.slice(18241, 19019)}${source.slice(598, 688)}${$KR}${$KS}${$KH}${$KI}${$CT_}${$Y_}${$HK_}${$KU}${$HK__}${$GY_}${$GE_}${$GN_}${$GF_}${$GK_}${$GP_}${source.slice(688, 773)}${source.slice(985, 2814)}${source.slice(3197, 3281)}${source.slice(4266, 4496)}${source.slice(4747, 4902)}${source.slice(8099, 9430)}${source.slice(9549, 9905)}${source.slice(10010, 10464)}${source.slice(10547, 12224)}${source.slice(13983, 14072)}${source.slice(14371, 17906)}${source.slice(17966, 18224)}${source.slice(19019, 22682)}${$FQ_}${$HJ_}${$AF_}${$FJ_}${$HJ__}${$FU_}${$GZ_}${$GB_}${source.slice(22682, 22715)}`;
   },
+  sha1: "0fe6170b7d1c412d819e14dcc33fa4604c02ce83",
+  keyLockingSha1: "11aded28c41baa121110c1497fe42a16af989a8e",
 };

@@ -28,4 +28,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 3532)}${$GE_}${$GN_}${$GF_}${$GB_}${$GK_}${$GP_}${$GT_}${source.slice(3532, 4320)}${source.slice(7556, 7610)}${source.slice(4320, 4941)}${source.slice(19031, 19091)}${$KR}${$BP_}${source.slice(4941, 7556)}${source.slice(7610, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(18014, 19031)}${source.slice(19091, 21348)}${$GX}${$KS}${$KH}${$KI}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(21348, 21457)}${source.slice(5074, 7556)}${source.slice(7610, 11039)}${$CH}${source.slice(11039, 18014)}${$FZ}${source.slice(34397, 35216)}${source.slice(18014, 19031)}${source.slice(19091, 21130)}${source.slice(38332, 41437)}${$GX}${$KS}${$KH}${$KI}${$FQ_}${$CT_}${$Y_}${$HJ_}${$HK_}${$AF_}${$KU}${$FJ_}${$HK__}${$HJ__}${$FU_}${$GD_}${$GH_}${$GM_}${source.slice(41437, 41684)}${source.slice(5074, 5190)}${source.slice(6282, 6533)}${source.slice(13122, 13349)}${source.slice(42278, 43134)}`;
   },
+  sha1: "2f8c44f116ef59c23d34fd77f6f83e13b6fd7efe",
+  keyLockingSha1: "b9b50d410e2b9388212218b7dc3f2dfc37971748",
 };

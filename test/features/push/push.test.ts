@@ -220,6 +220,25 @@ describe("endpoints", () => {
     expect(outcomes).toEqual([[undefined, { ok: false, error, gone: false }]]);
   });
 
+  test.each<[string, Own, string]>([
+    [
+      "a body that is no text",
+      { body: () => new Uint8Array(2) as never },
+      "the option body must return a text",
+    ],
+    ["a payload of bytes", {}, "a payload of bytes needs the option body"],
+    ["no secret in the environment", { secret: () => undefined as never }, "secret must be whsec_"],
+    ["headers that are none", { headers: () => ({ "a b": "c" }) }, "headers.a b must be a header of HTTP"],
+  ])("get no failure of a request that cannot be made: %s", async (_, wrong, message) => {
+    const receiver = await startReceiver();
+    const { options, outcomes } = known(() => ({ url: receiver.url }));
+    const payload = new Uint8Array(2);
+    const body = wrong.body || message.startsWith("a payload") ? {} : { body: () => "1" };
+    const task = await delivered(receiver, { ...options, secret: undefined, ...body, ...wrong }, { payload });
+    expect(task.error).toMatchObject({ message: expect.stringContaining(message) });
+    expect([outcomes, receiver.requests]).toEqual([[], []]);
+  });
+
   test.each<[string, EndpointSource["find"], string]>([
     ["none", () => undefined, "the task has no endpoint"],
     ["one that is disabled", () => ({ url: "", disabled: true }), "the endpoint is disabled"],

@@ -8,8 +8,7 @@ import {
 } from "../../../src/kernel/scripts/take-scripts.ts";
 import { enqueueAndLeaseScript } from "../../../src/features/hand-over/index.ts";
 import { linkedScripts } from "../../../src/lua/linked.gen.ts";
-import type { Reply } from "../../../src/kernel/transport.ts";
-import { sha1Of, textOf } from "../../../src/transports/script-sha1.ts";
+import { keyLocking, type Reply } from "../../../src/kernel/transport.ts";
 import { readSettled } from "../../../src/kernel/lease/settlements.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunProcess } from "./run-process.ts";
@@ -20,11 +19,9 @@ const byName = new Map(
   await Promise.all(
     bindings.map(async (binding) => {
       const other = await linkedScripts[binding.script.name]?.();
-      const scripts = [binding.script, ...(other ? [other] : [])];
-      const names = scripts.flatMap((script) =>
-        [true, false].map(async (isLocking) => [await sha1Of(script, isLocking), textOf(script, isLocking)]),
+      return [binding.script, ...(other ? [other] : [])].flatMap(({ source, sha1, keyLockingSha1 }) =>
+        [sha1, keyLockingSha1, source, keyLocking + source].map((name) => [name, binding] as const),
       );
-      return (await Promise.all(names)).flat().map((name) => [name, binding] as const);
     }),
   ).then((pairs) => pairs.flat()),
 );

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { startGateway, type Fault, type FaultHandle, type Gateway } from "../../../src/local/index.ts";
 import { keyLocking } from "../../../src/kernel/transport.ts";
 import { linkedScripts } from "../../../src/lua/linked.gen.ts";
-import { sha1Of } from "../../../src/transports/script-sha1.ts";
 import { upstash, type UpstashOptions } from "../../../src/transports/upstash.ts";
 import { scripts } from "../../support/bindings.ts";
 import { violations } from "../../support/invariants.ts";
@@ -39,7 +38,7 @@ export function useOperations() {
   beforeAll(async () => {
     const editions = await Promise.all(Object.values(linkedScripts).map((load) => load()));
     const all = [...scripts, ...editions];
-    const names = await Promise.all(all.map(async (script) => [await sha1Of(script, true), script.name]));
+    const names = all.map(({ name, keyLockingSha1 }) => [keyLockingSha1, name]);
     gateway = await startGateway({ redisUrl: rig.redis.url, scriptNames: Object.fromEntries(names) });
     await over().send(all.map(({ source }) => ["SCRIPT", "LOAD", keyLocking + source]));
   });

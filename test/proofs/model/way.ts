@@ -1,7 +1,7 @@
 /** The way of calls to a Redis of their own: over HTTP, through the gateway, with mishaps. */
 import { SluiceError, type Command, type Transport } from "../../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../../src/local/index.ts";
-import { keyLocking, type Script } from "../../../src/kernel/transport.ts";
+import { keyLocking } from "../../../src/kernel/transport.ts";
 import { upstash } from "../../../src/transports/upstash.ts";
 import { connectionTo } from "../../support/connection.ts";
 import { startRedis } from "../../support/redis.ts";
@@ -26,7 +26,7 @@ export class Way {
   readonly stop: () => Promise<void>;
   readonly gateway: Gateway;
   /** The scripts that Redis knows, by hash: their texts are joined each time they are read. */
-  readonly #loaded = new Set<Script>();
+  readonly #loaded = new Set<string>();
 
   static async start(): Promise<Way> {
     const redis = await startRedis();
@@ -92,10 +92,15 @@ export class Way {
    */
   async #load(transport: Transport, commands: readonly Command[]): Promise<void> {
     const called = commands.flatMap((command) => ("script" in command ? [command.script] : []));
-    const unknown = called.filter((script) => !this.#loaded.has(script));
-    if (unknown.length === 0) return;
-    const loads = unknown.map(({ source }) => ["SCRIPT", "LOAD", keyLocking + source] as const);
+    const unknown = new Map(
+      called.flatMap((script) => (this.#loaded.has(script.sha1) ? [] : [[script.sha1, script]])),
+    );
+    if (unknown.size === 0) return;
+    const loads = Array.from(
+      unknown.values(),
+      ({ source }) => ["SCRIPT", "LOAD", keyLocking + source] as const,
+    );
     for (const outcome of await transport.send(loads)) if ("error" in outcome) throw outcome.error;
-    for (const script of unknown) this.#loaded.add(script);
+    for (const sha1 of unknown.keys()) this.#loaded.add(sha1);
   }
 }
