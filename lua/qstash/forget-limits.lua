@@ -20,9 +20,14 @@ end
 -- A task that is late for so long, and not promoted, may be of any group.
 local late = redis.call('ZRANGE', delayed, '-inf', int(now - DAY), 'BYSCORE', 'LIMIT', '0', '1')
 
+-- True if there is no record, or one of this version, which no order of the group has.
+local function is_readable(record)
+  return not record or string.sub(record, 1, 2) == '1;'
+end
+
 -- True if a group has no tasks, no dequeue counts against its rate, and nothing else is set.
 local function is_unused(name, state, text, line)
-  if #late > 0 or line or newer(state) or newer_settings(text) then
+  if #late > 0 or line or not (is_readable(state) and is_readable(text)) then
     return false
   end
   local settings, group = parse_settings(text, now), parse_group(name, state, text)

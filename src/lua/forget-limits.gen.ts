@@ -4,7 +4,6 @@ import type { Script } from "../kernel/transport.ts";
 import { $DH } from "./parts/parse-named.gen.ts";
 import { $AI } from "./parts/int.gen.ts";
 import { $AL } from "./parts/append.gen.ts";
-import { $GB } from "./parts/newer.gen.ts";
 import { $DJ, $DM } from "./parts/setting-names.gen.ts";
 import { $DR } from "./parts/parse-rate.gen.ts";
 import { $DS } from "./parts/measure-rate.gen.ts";
@@ -15,7 +14,6 @@ import { $AK } from "./parts/clock.gen.ts";
 import { $AO } from "./parts/write.gen.ts";
 import { $AQ } from "./parts/read.gen.ts";
 import { $CO } from "./parts/parse-group.gen.ts";
-import { $DN } from "./parts/newer-settings.gen.ts";
 
 export const forgetLimits: Script = {
   name: "forgetLimits",
@@ -33,43 +31,46 @@ if#i==0 then
 return{'ok',0}
 end
 local j=redis.call('ZRANGE',b,'-inf',AI(h-f),'BYSCORE','LIMIT','0','1')
-${$DH}${$AL}${$GB}${$DJ}${$DM}${$DR}${$DS}${$CM}${$CN}${$CO}${$DN}local function k(l,m,n,o)
-if#j>0 or o or GB(m)or DN(n)then
+local function k(l)
+return not l or string.sub(l,1,2)=='1;'
+end
+${$DH}${$AL}${$DJ}${$DM}${$DR}${$DS}${$CM}${$CN}${$CO}local function l(m,n,o,p)
+if#j>0 or p or not(k(n)and k(o))then
 return false
 end
-local p,q=DM(n,h),CO(l,m,n)
-for u in pairs(p)do
-if not g[u]then
+local q,r=DM(o,h),CO(m,n,o)
+for v in pairs(q)do
+if not g[v]then
 return false
 end
 end
-local r=p.rate and DS(p.rate,q.used,h,0)<DR(p.rate)
-return q.working+q.ready+q.limited==0 and not r
+local s=q.rate and DS(q.rate,r.used,h,0)<DR(q.rate)
+return r.working+r.ready+r.limited==0 and not s
 end
-local l={}
-for p,q in ipairs(i)do
-AL(l,'~g:'..q,'~s:'..q)
-AL(l,'~o:'..q)
+local m={}
+for q,r in ipairs(i)do
+AL(m,'~g:'..r,'~s:'..r)
+AL(m,'~o:'..r)
 end
-${$AH}${$AQ}local m=AQ('HMGET',c,l)
-local n,o,p={},{},{}
-for t,u in ipairs(i)do
-local v,w,x=m[3*t-2]or nil,m[3*t-1]or nil,m[3*t]or nil
-if k(u,v,w,x)then
-AL(n,u)
-AL(o,'~g:'..u,'~s:'..u)
+${$AH}${$AQ}local n=AQ('HMGET',c,m)
+local o,p,q={},{},{}
+for u,v in ipairs(i)do
+local w,x,y=n[3*u-2]or nil,n[3*u-1]or nil,n[3*u]or nil
+if l(v,w,x,y)then
+AL(o,v)
+AL(p,'~g:'..v,'~s:'..v)
 else
-AL(p,AI(h+f),u)
+AL(q,AI(h+f),v)
 end
 end
-${$AO}AO('HDEL',c,o)
-AO('ZREM',a,n)
-if#p>0 then
-redis.call('ZADD',a,unpack(p))
+${$AO}AO('HDEL',c,p)
+AO('ZREM',a,o)
+if#q>0 then
+redis.call('ZADD',a,unpack(q))
 end
 return{'ok',#i}
 `;
   },
-  sha1: "5ee02e08e5fe884c527902a7681e5d428b4247f3",
-  keyLockingSha1: "0cd93b0c3af23ce1f4c96f2604cd5fdcbfab7c8a",
+  sha1: "5222f4bcc4279f2f6f01863ff5d42e956e31e878",
+  keyLockingSha1: "ff5b3eb59d2cbf943111abaf63037bc529b327e4",
 };

@@ -18,7 +18,6 @@ export const linkedScripts: Readonly<Record<string, () => Promise<Script>>> = {
   putShares: async () => (await import("./linked/put-shares.gen.ts")).putShares,
   renameKeys: async () => (await import("./linked/rename-keys.gen.ts")).renameKeys,
   setShares: async () => (await import("./linked/set-shares.gen.ts")).setShares,
-  forgetLimits: async () => (await import("./linked/forget-limits.gen.ts")).forgetLimits,
   listSchedules: async () => (await import("./linked/list-schedules.gen.ts")).listSchedules,
   putSchedule: async () => (await import("./linked/put-schedule.gen.ts")).putSchedule,
   runSchedules: async () => (await import("./linked/run-schedules.gen.ts")).runSchedules,

@@ -234,7 +234,6 @@ import {} from "./linked/own-slots.gen.ts";
 import {} from "./linked/put-shares.gen.ts";
 import {} from "./linked/rename-keys.gen.ts";
 import {} from "./linked/set-shares.gen.ts";
-import {} from "./linked/forget-limits.gen.ts";
 import {} from "./linked/list-schedules.gen.ts";
 import {} from "./linked/put-schedule.gen.ts";
 import {} from "./linked/run-schedules.gen.ts";
