@@ -4,11 +4,11 @@ import { checkedCredentials } from "./credentials.ts";
 import { invalidArgument } from "./errors.ts";
 import { checkCronSecrets, parseTokens, type TokenEntry } from "./http/auth/tokens.ts";
 import { prefixVariable, restVariables } from "./redis-variables.ts";
-import { checkedUrl, checkRedisUrl, HTTP } from "./url.ts";
+import { checkedUrl, HTTP } from "./url.ts";
 
 export type { Environment } from "./environment.ts";
 
-/** Redis over HTTP, as on Upstash, or over TCP. */
+/** Redis over HTTP, as on Upstash; or the `REDIS_URL` of one over TCP, which `resp` checks. */
 export type RedisConfig = { readonly url: string; readonly token: string } | { readonly redisUrl: string };
 
 export interface Config {
@@ -107,10 +107,7 @@ function readRedis(env: Environment): RedisConfig {
   if (token !== undefined) throw invalidArgument(names.url, `must be set, because ${names.token} is set`);
 
   const redisUrl = variable(env, "REDIS_URL");
-  if (redisUrl !== undefined) {
-    checkRedisUrl(redisUrl, "REDIS_URL");
-    return { redisUrl };
-  }
+  if (redisUrl !== undefined) return { redisUrl };
   if (env["REDIS_URL"] !== undefined)
     throw invalidArgument("REDIS_URL", "is empty; it must be a URL of Redis");
   throw invalidArgument(

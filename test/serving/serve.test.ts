@@ -252,6 +252,12 @@ describe("`sluice serve`", () => {
     [["--every", "now"], { REDIS_URL: "redis://127.0.0.1:1" }, 2, /every must be a duration/],
     [[], {}, 2, /UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN must be set, or REDIS_URL/],
     [[], { REDIS_URL: "redis://127.0.0.1:1", PORT: "x" }, 2, /PORT must be a number/],
+    [
+      [],
+      { REDIS_URL: "redis://127.0.0.1/one" },
+      2,
+      /REDIS_URL cannot be read; it must be of the form redis:/,
+    ],
   ])("with %j and %j ends with %i and says why", async (args, env, code, complaint) => {
     const ended = await runHere(["serve", ...args], env);
     expect(ended.code).toBe(code);

@@ -144,6 +144,7 @@ test.each([
   ["'redis://:secret@host'", "must have no quotes around it"],
 ])("resp refuses %j, which is no URL of Redis", (url, problem) => {
   expect(refusal(() => resp(url))).toEqual(invalid("url", problem));
+  if (url !== "") expect(refusal(() => resp({ REDIS_URL: url }))).toEqual(invalid("REDIS_URL", problem));
 });
 
 const noUrl = "is missing: pass the environment that has it, as resp(env), or a URL";

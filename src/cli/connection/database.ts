@@ -35,7 +35,7 @@ export async function openDatabase(config: Config, env: Variables, signal: Abort
   const { redis, prefix } = config;
   if ("redisUrl" in redis) await requirePackages("sluice with REDIS_URL", ["@redis/client"]);
   const transport: Transport & { close?(): Promise<void> } =
-    "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis);
+    "redisUrl" in redis ? resp({ REDIS_URL: redis.redisUrl }) : upstash(redis);
   const token = randomBytes(24).toString("base64url");
   const byName = wakesThroughRedis(env, redis) ? pubSubWaker(transport, { prefix }) : undefined;
   const wake = remoteWaker({ remote: { byUrl: urlWaker(config, {}), byName }, log: toConsole });

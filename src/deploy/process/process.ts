@@ -83,7 +83,8 @@ export async function start<Env extends object>(
   const deployment = new Deployment<Env>(
     { ...pick(options, SERVICE_OPTIONS), budget },
     {
-      transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
+      transport: (redis) =>
+        (transport = "redisUrl" in redis ? resp({ REDIS_URL: redis.redisUrl }) : upstash(redis)),
       onDemand,
       budget,
       log: calm,
