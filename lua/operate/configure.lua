@@ -92,20 +92,22 @@ end
 local function follow_group()
   local state = plan.groups[group]
   local used = recounted(state.used)
+  local has_limits = settings.max_working or settings.rate or settings.paused
+  if has_limits and not settings.number then
+    settings.number = int(tonumber(found[2] or 0) + 1)
+    plan_write(plan, 'HSET tasks', '~groups', settings.number)
+  end
   state.settings = parse_group(group, nil, format_settings(settings)).settings
   if state.limited > 0 or state.used ~= used then
     group_of(plan, { group = group }).used = used
     admit_limited(plan)
   end
-  if not (settings.max_working or settings.rate or settings.paused) and state.limited == 0 then
+  if not has_limits and state.limited == 0 then
     settings.number = nil
     if not found[2] then
       -- Its presence says that groups have settings.
       plan_write(plan, 'HSET tasks', '~groups', 0)
     end
-  elseif not settings.number then
-    settings.number = int(tonumber(found[2] or 0) + 1)
-    plan_write(plan, 'HSET tasks', '~groups', settings.number)
   end
 end
 
@@ -129,7 +131,7 @@ local released = 0
 if was.paused and not settings.paused then
   -- Consumers that met the pause have ended, even if they still count as awake.
   released = wakes('', group == '' and text or found[5])
-elseif settings.max_working ~= was.max_working or settings.rate ~= was.rate then
+elseif settings.max_working ~= was.max_working or settings.rate ~= was.rate or settings.o ~= was.o then
   released = wakes(found[4], group == '' and text or found[5])
 end
 return { 'ok', text, released }

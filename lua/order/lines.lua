@@ -106,7 +106,8 @@ read_settings = (function(inner)
   end
 end)(read_settings)
 
--- Once a group had an order, the queue's settings say so for ever, as tasks may still be in line.
+-- Once a group had an order, the queue's settings say so for ever, as tasks may still be in line. Those of a
+-- group that loses its order get ready.
 -- plan, group, was, set: of a change of settings: whose they are, what they were, and those of the queue.
 format_settings = (function(inner)
   return function(settings, plan, group, was, set)
@@ -114,6 +115,11 @@ format_settings = (function(inner)
     if plan and (was.o or settings.o) and not all.o then
       all.o = '0'
       plan_write(plan, 'HSET tasks', '~set', inner(all))
+    end
+    local state = plan and plan.groups[group]
+    if state and state.line and was.o ~= settings.o then
+      state.line.ordered = (settings.o or all.o) == '1'
+      state.line.changed, state.changed = true, true
     end
     return inner(settings)
   end

@@ -19,7 +19,7 @@ local SETTINGS = {
 
 -- The scores of `limited` have a range for each group number below MOST_GROUPS.
 -- A number that is chosen without reading all others is above SPARE_GROUPS, so that no group has it.
-local MOST_GROUPS = 131071
+local MOST_GROUPS = 134217728
 
 local SPARE_GROUPS = 65536
 

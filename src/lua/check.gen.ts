@@ -334,6 +334,6 @@ end
 return{'valid',ae,am}
 `;
   },
-  sha1: "ba45ca831a92ee46d65ee60877221d40de964b84",
-  keyLockingSha1: "28a6ee4b4667ed94ea2cc3e217b9ef40c9d32e9a",
+  sha1: "077d29f2917b167d112c54fae2dd322053bf114c",
+  keyLockingSha1: "ea6965324def115da552df0ce5dba6ea7db5b906",
 };

@@ -126,19 +126,21 @@ end
 ${$DA}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$X}${$CI}${$CJ}${$CU}${$DS}${$CV}${$CW}${$CX}${$Z}${$AA}${$CM}${$CN}${$CO}local function y()
 local z=n.groups[j]
 local aa=w(z.used)
+local ab=v.max_working or v.rate or v.paused
+if ab and not v.number then
+v.number=AI(tonumber(p[2]or 0)+1)
+FL(n,'HSET tasks','~groups',v.number)
+end
 z.settings=CO(j,nil,DP(v)).settings
 if z.limited>0 or z.used~=aa then
 CU(n,{group=j}).used=aa
 AA(n)
 end
-if not(v.max_working or v.rate or v.paused)and z.limited==0 then
+if not ab and z.limited==0 then
 v.number=nil
 if not p[2]then
 FL(n,'HSET tasks','~groups',0)
 end
-elseif not v.number then
-v.number=AI(tonumber(p[2]or 0)+1)
-FL(n,'HSET tasks','~groups',v.number)
 end
 end
 if j==''then
@@ -160,12 +162,12 @@ ${$AG}${$BZ}BZ(g,r,i,'')
 local ab=0
 if u.paused and not v.paused then
 ab=t('',j==''and z or p[5])
-elseif v.max_working~=u.max_working or v.rate~=u.rate then
+elseif v.max_working~=u.max_working or v.rate~=u.rate or v.o~=u.o then
 ab=t(p[4],j==''and z or p[5])
 end
 return{'ok',z,ab}
 `;
   },
-  sha1: "6f44a02830695c192a4bfc5f4bcab4d573071296",
-  keyLockingSha1: "807fcf7ddf7840942aad0d1bcc7200ef89928432",
+  sha1: "baf4a5cfc71ef66531da3536b583dfe9ecda6b3d",
+  keyLockingSha1: "a0415bd40e1361108deb9f6dffd4c33256695404",
 };

@@ -311,6 +311,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "e2b5ca476a89f2f658ac212a732a77c711ecdf4f",
-  keyLockingSha1: "0323662bc4f202bd3998724590ef53fccb56511b",
+  sha1: "7029dd1847d5126f5192b03b0cbcee2a417bc0ba",
+  keyLockingSha1: "add8fea059e157d3cea95823944a87f6b3f56e51",
 };

@@ -118,6 +118,6 @@ end
 return w
 `;
   },
-  sha1: "828e04d9d73d6eae38a95649a66928b476969b76",
-  keyLockingSha1: "937f916ce2ee0d610af14d6e455dc91ab3de7165",
+  sha1: "53c774296cba74e96cbb2d619c5294faa5a0e7c4",
+  keyLockingSha1: "71f5740ccb7fc1107519b048771eba9429d17494",
 };

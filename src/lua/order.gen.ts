@@ -198,6 +198,7 @@ import {} from "./put-shares.gen.ts";
 import {} from "./rename-keys.gen.ts";
 import {} from "./set-idle.gen.ts";
 import {} from "./set-shares.gen.ts";
+import {} from "./forget-limits.gen.ts";
 import {} from "./blank-duplicates.gen.ts";
 import {} from "./check.gen.ts";
 import {} from "./place-lost.gen.ts";

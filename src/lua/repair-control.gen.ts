@@ -146,6 +146,6 @@ u[#u+1]=n.report
 return t or u
 `;
   },
-  sha1: "7fb63c76f75d4223ecde3a2bce2145c9a630d7f8",
-  keyLockingSha1: "2e8dd5839849334078063d74eb13b817f2426612",
+  sha1: "f6c909bef171e9097d762a9a439986abf789f538",
+  keyLockingSha1: "d5c3183c66d8fecca4bf4425397d803153c808eb",
 };

@@ -215,6 +215,6 @@ af[#af+1]=v
 return ae or af
 `;
   },
-  sha1: "88e8409df68252aff2d72637461dc01c866fb7d1",
-  keyLockingSha1: "e0b8f2b8e4320654d142ffacc0ff13b2a22ff21d",
+  sha1: "552da1063672be4fafb5f0362155c78ba24423d0",
+  keyLockingSha1: "c73fcea6638392c4fd0abd6fe1bcf37833d0c36c",
 };

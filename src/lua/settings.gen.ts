@@ -45,6 +45,6 @@ AL(i,h.stopped and h.head or'')
 return i
 `;
   },
-  sha1: "6769dbc133847bb76e52b39296e963cb351b8ef5",
-  keyLockingSha1: "d6dc5ffe9a86f001e3d32a76a1ac4f380e441c75",
+  sha1: "56be54eddf715777e235d51e1db033e288fb68b3",
+  keyLockingSha1: "49e616fd3599513bece0f3c27c43c88d42c11d49",
 };

@@ -1,7 +1,7 @@
 import { gather } from "../kernel/gather.ts";
 import type { Open } from "../open/opening.ts";
 import { messages } from "./message.ts";
-import type { Session } from "./session.ts";
+import type { Stored } from "./session.ts";
 
 /**
  * Runs a call for each item. What they send is one request.
@@ -9,7 +9,7 @@ import type { Session } from "./session.ts";
  * @throws what the first call that failed has thrown
  */
 export async function atOnce<Item, Result>(
-  { open }: Session,
+  { open }: Stored,
   items: readonly Item[],
   call: (open: Open, item: Item) => Promise<Result>,
 ): Promise<Result[]> {

@@ -6,8 +6,9 @@ import { readReceipt } from "../kernel/names/receipt.ts";
 import { bytesOf } from "./body.ts";
 import { callBack } from "./callbacks.ts";
 import { isLasting } from "./failure.ts";
+import { keepLimits } from "./flow-control.ts";
 import { deliveryOf, type FailedDelivery, listedHeaders, storable } from "./outcomes.ts";
-import { type Message, messageId, type Publication } from "./message.ts";
+import { dueId, type Message, messageId, type Publication } from "./message.ts";
 import { publish } from "./publish.ts";
 import { retryAfterOf } from "./retry-after.ts";
 import { delayAfter } from "./retry-delay.ts";
@@ -41,7 +42,7 @@ export async function deliver(
   if ("publish" in payload) {
     const { publish: due, scheduleId } = payload;
     try {
-      return await publish(session, [{ ...due, scheduleId, id: `${task.id}.due` }]);
+      return await publish(session, [{ ...due, scheduleId, id: dueId(task.id) }]);
     } catch (error) {
       // Such as a URL group that is gone.
       if (isLasting(error)) throw new NonRetryableError(messageOf(error));
@@ -73,6 +74,7 @@ export async function deliver(
           responseBody: body,
         }),
   });
+  if (payload.flowControl) await keepLimits(session, payload.flowControl);
   // Not an `Error`, of which only the message would be kept.
   // oxlint-disable-next-line typescript/only-throw-error
   if (isFinal) throw failed;

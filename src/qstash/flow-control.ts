@@ -1,8 +1,10 @@
 import { InstanceMemory } from "../kernel/instance-memory.ts";
+import type { Open } from "../open/opening.ts";
 import { operatorOf } from "../open/operator.ts";
 import { atOnce } from "./at-once.ts";
 import { type FlowControl, messages } from "./message.ts";
-import { type Session, sessionOf } from "./session.ts";
+import { type Due, keep, keepFor, keepNoLonger, keptUntil, neededUntil } from "./needed-limits.ts";
+import { type Session, type Stored, storedOf } from "./session.ts";
 
 /** What is pinned of a flow control, as `Records` of the kind `flow-control` keep it by its key. */
 export interface Pinned {
@@ -10,15 +12,32 @@ export interface Pinned {
   readonly rate?: true | undefined;
 }
 
+/** A message that comes with the limits of its key. */
+export interface LimitedMessage {
+  readonly key: string;
+  readonly limits: FlowControl;
+  readonly due: Due;
+}
+
 /** How long an instance takes the limits of a key to be those that it has set, ms. */
 const KNOWN_FOR = 60_000;
 
-const set = new InstanceMemory<{ readonly limits: string; readonly until: number }>();
+interface Known {
+  readonly limits: string;
+  /** On the clock of `performance.now()`. */
+  readonly until: number;
+  /** Until when they are kept, epoch ms. */
+  readonly keptUntil: number;
+}
+
+const set = new InstanceMemory<Known>();
 
 function memoryOf(session: Session, key: string) {
   const { transport, prefix } = session.open(messages).options;
   return [transport, `${prefix} ${key}`] as const;
 }
+
+const pinnedIn = ({ records }: Stored) => records<Pinned>("flow-control");
 
 const forget = (session: Session, key: string) => set.delete(...memoryOf(session, key));
 
@@ -28,29 +47,53 @@ const limitsOf = ({ parallelism, rate, period = 1 }: FlowControl) => `${parallel
  * Sets the limits of flow control keys to those of messages, except if they are pinned: two requests for all keys.
  * @param given of a key that comes twice the last ones count
  */
-export async function applyFlowControls(session: Session, given: readonly FlowControl[]): Promise<void> {
-  const byKey = new Map(given.map((one) => [one.key, one]));
-  const changed = [...byKey.values()].filter((one) => {
-    const known = set.get(...memoryOf(session, one.key));
-    return known?.limits !== limitsOf(one) || performance.now() >= known.until;
+export async function applyFlowControls(session: Session, given: readonly LimitedMessage[]): Promise<void> {
+  const byKey = new Map<string, LimitedMessage>();
+  for (const one of given) {
+    const { delay = 0, at = 0 } = byKey.get(one.key)?.due ?? {};
+    const due = { delay: Math.max(delay, one.due.delay ?? 0), at: Math.max(at, one.due.at ?? 0) };
+    byKey.set(one.key, { ...one, due });
+  }
+  const changed = [...byKey.values()].filter(({ key, limits, due }) => {
+    const known = set.get(...memoryOf(session, key));
+    return (
+      known?.limits !== limitsOf(limits) ||
+      performance.now() >= known.until ||
+      known.keptUntil < neededUntil(session, due)
+    );
   });
   if (changed.length === 0) return;
-  await atOnce(session, changed, (open, one) => applyFlowControl(sessionOf(session.settings, open), one));
-  for (const one of changed) {
+  const reads = changed.map(
+    ({ key }) =>
+      (open: Open) =>
+        pinnedIn(storedOf(open)).get(key),
+  );
+  const keeps = (open: Open) => keepFor(storedOf(open), changed).then(() => undefined);
+  const [, ...pinned] = await atOnce(session, [keeps, ...reads], (open, call) => call(open));
+  const changes = changed.map(({ limits }, i) => ({ limits, pinned: pinned[i] }));
+  await atOnce(
+    session,
+    changes,
+    async (open, { limits: { key, parallelism, rate, period = 1 }, pinned: its }) => {
+      await operatorOf(open(messages)).configureGroup(key, {
+        ...(!its?.parallelism && { maxWorking: parallelism ?? null }),
+        ...(!its?.rate && { rate: rate === undefined ? null : { most: rate, per: period * 1_000 } }),
+      });
+    },
+  );
+  for (const { key, limits, due } of changed) {
     const until = performance.now() + KNOWN_FOR;
-    set.set(...memoryOf(session, one.key), { limits: limitsOf(one), until });
+    const known = { limits: limitsOf(limits), until, keptUntil: keptUntil(session, due) };
+    set.set(...memoryOf(session, key), known);
   }
 }
 
-async function applyFlowControl(
-  session: Session,
-  { key, parallelism, rate, period = 1 }: FlowControl,
-): Promise<void> {
-  const pinned = await session.records<Pinned>("flow-control").get(key);
-  await operatorOf(session.open(messages)).configureGroup(key, {
-    ...(!pinned?.parallelism && { maxWorking: parallelism ?? null }),
-    ...(!pinned?.rate && { rate: rate === undefined ? null : { most: rate, per: period * 1_000 } }),
-  });
+/** Keeps the limits of a key for a message that is tried again, or may be retried as a dead letter. */
+export async function keepLimits(session: Session, { key }: FlowControl): Promise<void> {
+  const known = set.get(...memoryOf(session, key));
+  if (known && known.keptUntil >= neededUntil(session, {})) return;
+  await keepFor(session, [{ key, due: {} }]);
+  if (known) set.set(...memoryOf(session, key), { ...known, keptUntil: keptUntil(session, {}) });
 }
 
 /** Sets limits of a key that messages do not change until they are unpinned. */
@@ -60,7 +103,8 @@ export async function pinFlowControl(
   { parallelism, rate, period = 1 }: Omit<FlowControl, "key">,
 ): Promise<void> {
   const added = { ...(parallelism && { parallelism: true as const }), ...(rate && { rate: true as const }) };
-  await session.records<Pinned>("flow-control").change(key, (before) => ({ ...before, ...added }));
+  await pinnedIn(session).change(key, (before) => ({ ...before, ...added }));
+  await keep(session, key);
   await operatorOf(session.open(messages)).configureGroup(key, {
     ...(parallelism && { maxWorking: parallelism }),
     ...(rate && { rate: { most: rate, per: period * 1_000 } }),
@@ -70,13 +114,16 @@ export async function pinFlowControl(
 
 /** Lets messages change the limits of a key again. They stay until one does. */
 export async function unpinFlowControl(session: Session, key: string, what: Pinned): Promise<void> {
-  await session.records<Pinned>("flow-control").change(key, ({ parallelism, rate } = {}) => {
+  let isPinned = false;
+  await pinnedIn(session).change(key, ({ parallelism, rate } = {}) => {
     const left = {
       ...(!what.parallelism && parallelism && { parallelism }),
       ...(!what.rate && rate && { rate }),
     };
-    return Object.keys(left).length > 0 ? left : undefined;
+    isPinned = Object.keys(left).length > 0;
+    return isPinned ? left : undefined;
   });
+  if (!isPinned) await keepNoLonger(session, key);
   forget(session, key);
 }
 

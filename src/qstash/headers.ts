@@ -4,6 +4,7 @@ import type { EnqueueOptions } from "../kernel/options/types.ts";
 import { badRequest, missing, WORKFLOW } from "./failure.ts";
 import { MOST_COUNT, readDuration, readWhole } from "./durations.ts";
 import type { Callback, FlowControl, Message } from "./message.ts";
+import type { Due } from "./needed-limits.ts";
 import { checkedExpression } from "./retry-delay.ts";
 
 /** Headers with lower-case names. */
@@ -16,7 +17,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** A message without its destination, and how to enqueue it. */
 export interface Draft {
   readonly message: Omit<Message, "url">;
-  readonly options: Pick<EnqueueOptions, "at" | "delay" | "maxAttempts">;
+  readonly options: Due & Pick<EnqueueOptions, "maxAttempts">;
   /** The id that makes it unique, `true` if its content does. */
   readonly deduplication: string | true | undefined;
 }

@@ -6,7 +6,7 @@ import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Open } from "../open/opening.ts";
 import { type Message, messages, ordered, type Publication } from "./message.ts";
 import { type QStashGiven, settingsOf } from "./options.ts";
-import { sessionOf } from "./session.ts";
+import { sessionOf, storedOf } from "./session.ts";
 
 export type { DeploymentPart } from "../deploy/deployment-part.ts";
 export type { QStashGiven, QStashOptions } from "./options.ts";
@@ -45,6 +45,10 @@ export function qstash<Env extends object = object>(given: QStashGiven<Env>): De
     isApart: true,
     routes: async () => (await import("./routes/router.ts")).routesFor(settings),
     consumers: [consumerOf(messages), consumerOf(ordered)],
+    async apply({ open, signal }) {
+      const { forgetLimits } = await import("./needed-limits.ts");
+      await forgetLimits(storedOf(open), signal);
+    },
     tools: (open) => ({ [OPEN]: open }),
   };
 }

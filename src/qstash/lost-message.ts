@@ -1,5 +1,6 @@
 import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import { callBack } from "./callbacks.ts";
+import { keepLimits } from "./flow-control.ts";
 import type { Message } from "./message.ts";
 import type { Session } from "./session.ts";
 
@@ -23,5 +24,6 @@ export async function reportLost({ queue, id, error }: DeadLetter, session: Sess
     headers: new Headers(),
     bytes: new TextEncoder().encode(error?.message ?? LOST),
   };
+  if (message.flowControl) await keepLimits(session, message.flowControl);
   await callBack(session, message.failureCallback, attempted, true);
 }

@@ -68,6 +68,9 @@ export interface Publication {
   readonly scheduleId?: string | undefined;
 }
 
+/** The id of the message of a publication; of a URL group each has `.` and its number behind it. */
+export const dueId = (publication: string): string => `${publication}.due`;
+
 /** The queue of messages. Their group is the flow control key. */
 export const messages = defineQueue<Message | Publication>("qstash");
 

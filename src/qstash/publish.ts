@@ -35,7 +35,7 @@ export interface Published {
 
 interface Planned {
   readonly queue: string;
-  readonly task: NewTask<Message>;
+  readonly task: NewTask<Message> & Draft["options"];
   /** Of its payload. */
   readonly bytes: number;
 }
@@ -57,7 +57,10 @@ export async function publish(
   const all = plans.flatMap(({ tasks }) => tasks);
   await applyFlowControls(
     session,
-    all.flatMap(({ task }) => task.payload.flowControl ?? []),
+    all.flatMap(({ task: { payload, delay, at } }) => {
+      const { flowControl: limits } = payload;
+      return limits ? { key: limits.key, limits, due: { delay, at } } : [];
+    }),
   );
   for (const queue of new Set(requests.flatMap((request) => request.queue ?? [])))
     await noteQueue(session, queue);

@@ -6,6 +6,7 @@ import { type LowerHeaders, readHeaders } from "./headers.ts";
 import { messages, type Publication } from "./message.ts";
 import { checkPublish } from "./publish.ts";
 import { queueNameOf } from "./queues.ts";
+import { statesOf } from "./schedule-states.ts";
 import type { Session } from "./session.ts";
 import { shownRequest } from "./shown.ts";
 
@@ -63,7 +64,8 @@ function readCron(text: string | undefined): { cron: string; timeZone: string } 
 export async function readSchedule(session: Session, id: string) {
   const schedule = await schedulesOf(session).get(id);
   if (!schedule) throw notFound(`schedule ${id}`);
-  return shown(schedule);
+  const [only] = await withStates(session, [schedule]);
+  return only;
 }
 
 /** All schedules, by id. */
@@ -79,7 +81,24 @@ export async function listSchedules(session: Session) {
   const found = await atOnce(session, [...new Set(names)].toSorted(), (open, name) =>
     schedulesOf({ open }).get(name),
   );
-  return Promise.all(found.flatMap((schedule) => (schedule ? shown(schedule) : [])));
+  return withStates(
+    session,
+    found.flatMap((schedule) => schedule ?? []),
+  );
+}
+
+/** Schedules as QStash shows them, with what has become of their last messages. */
+async function withStates(session: Session, schedules: readonly Schedule<Publication>[]) {
+  const begun = schedules.filter(({ lastAt }) => lastAt !== null);
+  const states = await statesOf(
+    session,
+    begun.map(({ name, lastAt, payload }) => ({ id: `${name}.${lastAt}`, publish: payload.publish })),
+  );
+  return Promise.all(
+    schedules.map(async (schedule) => {
+      return { ...(await shown(schedule)), lastScheduleStates: states[begun.indexOf(schedule)] };
+    }),
+  );
 }
 
 /** @throws {Failure} 404 */
@@ -128,7 +147,7 @@ async function shown(schedule: Schedule<Publication>) {
     createdAt,
     destination,
     retries: maxRetries,
-    delay: options.delay === undefined ? undefined : Number(options.delay) / 1_000,
+    delay: options.delay === undefined ? undefined : options.delay / 1_000,
     isPaused: paused,
     lastScheduleTime: lastAt ?? undefined,
     nextScheduleTime: nextAt ?? undefined,

@@ -2,9 +2,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client, Receiver } from "@upstash/qstash";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { onDemand } from "../../src/deploy/on-demand.ts";
 import { Service } from "../../src/deploy/service.ts";
+import type { Command } from "../../src/kernel/transport.ts";
+import { Operator } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 import { scriptsAt } from "../support/scripts-clock.ts";
 import { type Received, SIGNING_KEYS, TOKEN } from "./rig.ts";
@@ -18,6 +20,8 @@ let received: Received[];
 let url: string;
 /** How many requests were sent to Redis. */
 let sent: number;
+/** Called before each of them. */
+let beforeSend: ((commands: readonly Command[]) => unknown) | undefined;
 let cron: () => Promise<unknown>;
 
 const receiver = createServer((request, response) => {
@@ -38,13 +42,21 @@ afterAll(() => void receiver.close());
 beforeEach(() => {
   received = [];
   sent = 0;
+  beforeSend = undefined;
   const service = new Service(
     { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "t" },
     { logger: "silent", qstash: { token: TOKEN, signingKeys: SIGNING_KEYS, allowPrivate: ["127.0.0.1"] } },
     {
       transport: () => {
         const clocked = scriptsAt(rig.transport, () => rig.now);
-        return { ...clocked, send: (...call) => (sent++, clocked.send(...call)) };
+        return {
+          ...clocked,
+          async send(...call) {
+            sent++;
+            await beforeSend?.(call[0]);
+            return clocked.send(...call);
+          },
+        };
       },
       onDemand,
       budget: "10s",
@@ -155,6 +167,27 @@ test("an occurrence whose group is gone is a dead letter that names the group", 
   expect(await after(0)).toEqual(["/found"]);
 });
 
+test("a schedule shows what has become of its last messages, for as long as they are known", async () => {
+  beginBeforeFive();
+  const states = async () => (await client.schedules.get("watched")).lastScheduleStates;
+  const endpoints = ["/fine", "/dead"].map((path) => ({ url: url + path }));
+  await client.urlGroups.addEndpoints({ name: "watched", endpoints });
+  const create = { destination: "watched", cron: "*/5 * * * *", scheduleId: "watched", retryDelay: "120000" };
+  await client.schedules.create({ ...create, retries: 1 });
+  expect(await states()).toBeUndefined();
+  await after(MINUTE);
+  const first = Object.entries((await states()) ?? {});
+  expect(first.map(([, state]) => state)).toEqual(["SUCCESS", "IN_PROGRESS"]);
+  const [fine = "", dead = ""] = first.map(([id]) => id);
+  expect(await client.messages.get(dead)).toMatchObject({ url: `${url}/dead`, scheduleId: "watched" });
+  await after(2 * MINUTE);
+  expect(await states()).toEqual({ [fine]: "SUCCESS", [dead]: "FAIL" });
+  expect(await client.schedules.list()).toMatchObject([{ lastScheduleStates: { [dead]: "FAIL" } }]);
+  await client.schedules.pause({ schedule: "watched" });
+  await after(90 * MINUTE);
+  expect(await states()).toEqual({ [dead]: "FAIL" });
+});
+
 test("a queue that is deleted delivers nothing more", async () => {
   const queue = client.queue({ queueName: "old" });
   await queue.upsert({ parallelism: 1, paused: true });
@@ -227,4 +260,110 @@ test("a queue whose messages cannot be cancelled in time stays", async () => {
   await queue.delete();
   expect(await client.queue().list()).toEqual([]);
   expect(await client.messages.cancel({ all: true })).toEqual({ cancelled: 0 });
+});
+
+describe("the limits of a key of flow control", () => {
+  const DAY = 1_440 * MINUTE;
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: rig.now }));
+  afterEach(() => void vi.useRealTimers());
+
+  let looks = 0;
+  /** Lets days pass, and then a sweep run, with what is done every ten minutes. */
+  async function afterDays(days: number): Promise<string[]> {
+    vi.setSystemTime(rig.now + days * DAY);
+    const began = performance.now() + 11 * ++looks * MINUTE;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => began);
+    const paths = await after(days * DAY);
+    clock.mockRestore();
+    return paths;
+  }
+  const publish = (key: string, more: object = {}) =>
+    client.publish({ url: `${url}/${key}`, flowControl: { key, parallelism: 1, rate: 9 }, ...more });
+  const limitsOf = async (key: string) => (await client.flowControl.get(key)).parallelismMax;
+  /** What is stored of keys. */
+  async function stored(): Promise<unknown[]> {
+    const fields = (await rig.command("HKEYS", "sluice:{qstash}:tasks")) as string[];
+    const noted = await rig.command("ZRANGE", "sluice:{qstash}:flow-control-needed", "0", "-1");
+    return [fields.filter((name) => /^~[sg]:/.test(name)).toSorted(), noted];
+  }
+
+  test("are forgotten when its messages have long been delivered", async () => {
+    await publish("user-1");
+    expect(await after(0)).toEqual(["/user-1"]);
+    await afterDays(8);
+    expect(await stored()).toEqual([["~g:user-1", "~s:user-1"], ["user-1"]]);
+    await afterDays(2);
+    expect(await stored()).toEqual([[], []]);
+    await publish("user-1");
+    expect(await limitsOf("user-1")).toBe(1);
+  });
+
+  test("stay for a delayed message, one that is tried again, and a dead letter that is retried", async () => {
+    await publish("late", { delay: `${20 * 1_440}m` });
+    await publish("dead", { retries: 1, retryDelay: String(DAY), delay: 9 * 86_400 });
+    for (const days of [9, 1]) expect(await afterDays(days)).toEqual(["/dead"]);
+    const { messages } = await client.dlq.listMessages({});
+    expect(await afterDays(6)).toEqual([]);
+    await client.dlq.retry(messages.map(({ dlqId }) => dlqId));
+    expect(await afterDays(0)).toEqual(["/dead"]);
+    expect([await limitsOf("late"), await limitsOf("dead")]).toEqual([1, 1]);
+    expect(await afterDays(4)).toEqual(["/dead", "/late"]);
+    expect(await afterDays(8)).toEqual([]);
+    expect([await limitsOf("late"), await limitsOf("dead")]).toEqual([1, 1]);
+    await afterDays(2);
+    expect(await stored()).toEqual([[], []]);
+  });
+
+  test("stay while they are pinned, the key or all deliveries are paused, or its rate is used", async () => {
+    const all = new Operator("qstash", { transport: rig.transport, now: () => rig.now });
+    await client.flowControl.pin("pinned", { parallelism: 3 });
+    const slow = { flowControl: { key: "slow", parallelism: 1, rate: 1, period: "25d" } };
+    await publish("slow", slow);
+    expect(await afterDays(0)).toEqual(["/slow"]);
+    await publish("paused");
+    await client.flowControl.pause("paused");
+    await all.pause();
+    await publish("ready");
+    for (let i = 0; i < 2; i++) expect(await afterDays(10)).toEqual([]);
+    const keys = ["pinned", "paused", "slow", "ready"];
+    expect(await Promise.all(keys.map(limitsOf))).toEqual([3, 1, 1, 1]);
+    await publish("slow", slow);
+    await all.resume();
+    expect(await afterDays(0)).toEqual(["/ready"]);
+    await client.flowControl.unpin("pinned", { parallelism: true });
+    await client.flowControl.resume("paused");
+    expect(await afterDays(10)).toEqual(["/paused", "/slow"]);
+    await afterDays(30);
+    expect(await stored()).toEqual([[], []]);
+  });
+
+  test("stay if no sweep has run for so long that messages are late", async () => {
+    await publish("off", { delay: 60 });
+    expect(await afterDays(12)).toEqual(["/off"]);
+    expect(await limitsOf("off")).toBe(1);
+    await afterDays(12);
+    expect(await stored()).toEqual([[], []]);
+  });
+
+  test("are there for a message that is published while they are being forgotten", async () => {
+    for (let step = 1; step <= 2; step++) {
+      await publish("user-2");
+      await after(0);
+      let steps = 0;
+      let isPublishing = false;
+      beforeSend = async ([first]) => {
+        const forgets = first && "script" in first && first.script.name === "forgetLimits";
+        if (isPublishing || (steps === 0 && !forgets) || ++steps !== step) return;
+        isPublishing = true;
+        await publish("user-2", { delay: 60 });
+        isPublishing = false;
+      };
+      await afterDays(10);
+      beforeSend = undefined;
+      expect(steps, "requests").toBeGreaterThanOrEqual(step);
+      expect(await limitsOf("user-2"), `before request ${step}`).toBe(1);
+      expect((await stored())[1]).toEqual(["user-2"]);
+      await after(2 * MINUTE);
+    }
+  });
 });

@@ -114,6 +114,21 @@ test("a queue delivers as many at once as its parallelism says, also after it ha
   expect(bodies).toEqual(["c", "d", "e", "f"]);
 });
 
+test("a queue whose parallelism is raised delivers more at once, while its first message is on its way", async () => {
+  const growing = rig.client.queue({ queueName: "growing" });
+  const answers: (() => void)[] = [];
+  rig.answer = () => new Promise((resolve) => answers.push(() => resolve({})));
+  for (const body of "abcd") await growing.enqueue({ url: `${rig.url}/growing`, body });
+  await rig.requestsTo("/growing");
+  await growing.upsert({ parallelism: 3 });
+  const bodies = (await rig.requestsTo("/growing", 3)).map(({ body }) => body);
+  expect(bodies.toSorted()).toEqual(["a", "b", "c"]);
+  await growing.upsert({ parallelism: 4 });
+  await rig.requestsTo("/growing", 4);
+  for (const answer of answers) answer();
+  await expect.poll(async () => (await growing.get()).lag).toBe(0);
+});
+
 test("a schedule is created with all of its headers, read, replaced, listed and deleted", async () => {
   const { schedules } = rig.client;
   const { scheduleId } = await schedules.create({

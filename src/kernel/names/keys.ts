@@ -26,9 +26,9 @@ type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
 
 /**
  * A key outside of any queue: `maps`, those of partitions; `alerts`; `endpoints`; `topics`, the subscriptions to topics;
- * `messages` of one topic; or `records`, any hash of records.
+ * `messages` of one topic; or `records`, any hash of records. And `needed`, which the queue of QStash's messages has alone.
  */
-type KeyOutside = "maps" | "alerts" | "endpoints" | "topics" | "messages" | "records";
+type KeyOutside = "maps" | "alerts" | "endpoints" | "topics" | "messages" | "records" | "needed";
 
 /** A part, or a key outside of any queue, such as `queues`, the registry of all queues. */
 export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | KeyOutside;

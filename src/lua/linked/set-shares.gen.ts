@@ -12,6 +12,6 @@ export const setShares: Script = {
     const { source } = plain;
     return `${source.slice(0, 399)}${$GB_}${source.slice(399, 1890)}${source.slice(1770, 1857)}${$FK}${$FL}${source.slice(1977, 2353)}${$DP_}${source.slice(2353, 2683)}${source.slice(1461, 1575)}${source.slice(2797, 2811)}${source.slice(1770, 1857)}${source.slice(2898, 3710)}${source.slice(1770, 1857)}${$FK}${$FL}${source.slice(1977, 2070)}${source.slice(2388, 2615)}${source.slice(4030, 4406)}${source.slice(2070, 2353)}${source.slice(4689, 4931)}${$DP_}${source.slice(4931, 5038)}`;
   },
-  sha1: "caced019e48c780c830fba000cff0cc0fd3a5668",
-  keyLockingSha1: "acb0a488f9c30c16d75e0ac853b4917ff7ee612d",
+  sha1: "3d711333c8da49e52e4a1efd660e56885465e423",
+  keyLockingSha1: "4cdf151e1ee1d79e1d2a49acf19d3585418470f2",
 };

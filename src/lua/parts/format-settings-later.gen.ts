@@ -7,6 +7,11 @@ if c and(e.o or b.o)and not g.o then
 g.o='0'
 FL(c,'HSET tasks','~set',a(g))
 end
+local h=c and c.groups[d]
+if h and h.line and e.o~=b.o then
+h.line.ordered=(b.o or g.o)=='1'
+h.line.changed,h.changed=true,true
+end
 return a(b)
 end
 end)(DP)

@@ -15,7 +15,7 @@ rate='^%d+/[1-9]%d*$',
 [DK]='^%d+$',
 }
 `;
-export const $II = `local II=131071
+export const $II = `local II=134217728
 `;
 export const $IJ = `local IJ=65536
 `;

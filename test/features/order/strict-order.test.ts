@@ -272,6 +272,24 @@ test("a queue that loses its order delivers the tasks in line", async () => {
   expect(await take()).toEqual(["a2", "a3"]);
 });
 
+test("a group that loses its order delivers the tasks in line at once, within its limit", async () => {
+  await add("a", "a1", "a2", "a3", "a4");
+  await take();
+  await operator.configureGroup("a", { order: "none", maxWorking: 3 });
+  expect(await operator.groupSettings("a")).toMatchObject({ ready: 2, working: 1, limited: 1, inLine: 0 });
+  expect(await take()).toEqual(["a2", "a3"]);
+  await operator.configureGroup("a", { maxWorking: 4 });
+  expect(await take()).toEqual(["a4"]);
+});
+
+test("a group that a dead letter has stopped goes on when it loses its order", async () => {
+  await operator.configure({ onDead: "stop" });
+  await add("a", "a1", "a2", "a3");
+  for (const task of await ledger.dequeue()) await task.reject({ error: "no" });
+  await operator.configureGroup("a", { order: "none" });
+  expect(await take()).toEqual(["a2", "a3"]);
+});
+
 test("without the linked edition, no call works on such a queue", async () => {
   await add("a", "a1", "a2");
   const plain = rig.queue();

@@ -163,16 +163,26 @@ describe("an unreadable record is kept apart for seven days (law 10)", () => {
 
   test.each([
     ["without a number gets one", ""],
-    ["with a number too large for the scores of limited gets one that fits", ";n=999999"],
+    ["with a number too large for the scores of limited gets one that fits", ";n=999999999"],
   ])("a group's limit %s", async (_, number) => {
     await enqueue({ id: "a", group: "g" });
     await rig.command("HSET", key("tasks"), "~s:g", `1;m=1${number}`, "~s:h", "1;m=1;n=4");
     expect(await found()).toEqual({ control_broken: ["~s:g"] });
     const [, given] = /;n=(\d+)/.exec((await rig.space()).tasks.get("~s:g") ?? "") ?? [];
-    expect(Number(given)).toBeLessThan(131_071);
+    expect(Number(given)).toBeLessThan(134_217_728);
     await enqueue({ id: "b", group: "g" });
     expect((await rig.space()).limited.size).toBe(1);
     expect(await drained()).toEqual(["a", "b"]);
+  });
+
+  test("a group of which the number is large is as any other", async () => {
+    await rig.command("HSET", key("tasks"), "~groups", "40000000");
+    await rig.operator().configureGroup("g", { maxWorking: 1 });
+    const ids = Array.from({ length: 6 }, (_, i) => `task-${i}`);
+    await enqueue(...ids.map((id) => ({ id, group: "g" })));
+    expect((await rig.space()).limited.size).toBe(5);
+    expect(await found()).toEqual({});
+    expect(await drained()).toEqual(ids);
   });
 });
 

@@ -10,6 +10,7 @@ import { network } from "./laws/network.ts";
 import { operate } from "./laws/operate.ts";
 import { order } from "./laws/order.ts";
 import { partitions } from "./laws/partitions.ts";
+import { qstash } from "./laws/qstash.ts";
 import { repair } from "./laws/repair.ts";
 import { settle } from "./laws/settle.ts";
 import { sweep } from "./laws/sweep.ts";
@@ -27,6 +28,7 @@ export const lawMutants = {
   flows,
   groups,
   partitions,
+  qstash,
   repair,
   network,
   consumers,

@@ -30,6 +30,7 @@ import type { Operation } from "./operation.ts";
 import { ofOrder } from "./order-operations.ts";
 import { ofPartitioning } from "./partition-operations.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
+import { ofQStash } from "./qstash-operations.ts";
 import { ofTopics } from "./topic-operations.ts";
 
 /** The counts of a call whose first copy has done all the work. */
@@ -236,6 +237,7 @@ export const operations: readonly Operation[] = [
   { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
   ...ofPartitioning,
   ...ofEndpoints,
+  ...ofQStash,
   ...ofTopics,
   { script: "beginAlerts", call: beginning },
   { script: "putRecords", call: putting },

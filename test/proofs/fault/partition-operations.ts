@@ -37,6 +37,7 @@ const ofPartitions =
       records: alertsKey(),
       topics: topicsKey(),
       messages: messagesKey("orders"),
+      needed: `${queueKeys(QUEUE).tasks}.needed`,
     };
     const call = callOf<Binding>(binding, { ...keys, ...others }, args, items);
     return binding.decode(lastReply(await transport.send([call])));
