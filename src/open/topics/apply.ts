@@ -5,6 +5,7 @@ import {
   continueReplay,
   fetchTopics,
   isAbandoned,
+  knownTopics,
   newReplay,
   noteRetention,
   noteTopics,
@@ -43,6 +44,9 @@ export interface AppliedSubscriptions {
   readonly unsubscribed: readonly string[];
 }
 
+/** Most subscriptions that one call changes. */
+const MOST_CHANGES = 200;
+
 /** How long replays may take, before sweeps or the next call continue them. */
 const REPLAY_BUDGET = "10s";
 
@@ -70,6 +74,7 @@ export async function applySubscriptions(
     if (done) changed.push(done);
   }
   await noteRetained(means, queues, signal);
+  await noteSealed(means, queues, signal);
   // Sweeps do not have the keys of deployments.
   const withPast = queues.filter(({ name, subscribes }) => {
     const isSealed = areSealed(means.open(name));
@@ -138,6 +143,30 @@ async function noteRetained(
   const notes = declared.map(({ topic, retention }) => noteRetention(ref, topic, retention));
   await ref.transport.send(notes, { signal });
   for (const { topic, retention } of declared) rememberRetention(ref, topic, retention);
+}
+
+/**
+ * Notes in what operators have subscribed that payloads of a queue are encrypted, so that publishers without its
+ * declaration refuse to add plain ones. Only here the encryption is known.
+ */
+async function noteSealed(
+  { ref, open }: TopicMeans,
+  queues: readonly Subscriber[],
+  signal: AbortSignal | undefined,
+) {
+  const sealed = new Set(queues.map(({ name }) => name).filter((name) => areSealed(open(name))));
+  if (sealed.size === 0) return;
+  const { topics } = knownTopics(ref) ?? (await fetchTopics(ref, { signal }));
+  const changes = topics.subscriptions
+    .filter(({ queue, by, isSealed }) => by === "operator" && !isSealed && sealed.has(queue))
+    .map((one) => ({
+      pair: pairOf(one),
+      record: recordOf(open(one.queue), "operator", one.filter),
+      replay: "",
+    }));
+  for (let first = 0; first < changes.length; first += MOST_CHANGES) {
+    await changeSubscriptions(ref, changes.slice(first, first + MOST_CHANGES), { signal });
+  }
 }
 
 /**

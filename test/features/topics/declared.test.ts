@@ -43,6 +43,30 @@ test("an operator without the declaration keeps what its subscriptions say of th
   ]);
 });
 
+test("a deployment notes that a queue is encrypted in what operators have subscribed, and leaves the rest as it is", async () => {
+  const filter = { header: "region", in: ["eu"] };
+  await topics().subscribe("billing", "orders", { filter });
+  await topics().subscribe("mail", "orders");
+  const before = await pairs();
+  await topics()
+    .topic("orders")
+    .publish(1, { headers: { region: "eu" } });
+  const vault = defineQueue("billing", { encryption: encrypting() });
+  const other = instance();
+  expect(await apply([vault], other)).toEqual([]);
+  expect(await pairs()).toEqual(before);
+  const published = topics()
+    .topic("orders")
+    .publish(2, { headers: { region: "eu" } });
+  await expect(published).rejects.toMatchObject({
+    published: [{ copies: [{ queue: "mail" }], failed: [{ queue: "billing", code: "undecryptable" }] }],
+  });
+  // It is noted once.
+  other.names();
+  await apply([vault], other);
+  expect(other.names().flat()).not.toContain("putSubscriptions");
+});
+
 test("a deployment adds, changes and removes the subscriptions that it declares, and no others", async () => {
   await topics().subscribe("billing", "payments");
   await topics().subscribe("mail", "orders");

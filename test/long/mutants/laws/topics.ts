@@ -1,4 +1,4 @@
-import { change, drop, type LawMutants, never } from "../mutant.ts";
+import { change, type LawMutants, never } from "../mutant.ts";
 
 export const topics: LawMutants = {
   "a deployment replaces a subscription that an operator has made": {
