@@ -3,9 +3,9 @@ import type { RequestContext } from "../../http/services.ts";
 import { json } from "../../respond.ts";
 import { bodyOf } from "../body.ts";
 import { badRequest } from "../failure.ts";
-import type { LowerHeaders } from "../headers.ts";
-import { publish, type PublishRequest } from "../publish.ts";
-import { queueNameOf } from "../queues.ts";
+import type { LowerHeaders } from "../publish/headers.ts";
+import { publish, type PublishRequest } from "../publish/requests.ts";
+import { queueNameOf } from "../kept/queues.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 import { callerOf, readBytes, readJson, destinationOf } from "./requests.ts";
 
