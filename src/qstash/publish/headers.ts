@@ -68,6 +68,8 @@ export function readHeaders(headers: LowerHeaders): Draft {
 function checkMeant(headers: LowerHeaders): void {
   if (headers["upstash-cron"] !== undefined)
     throw badRequest("Upstash-Cron is for schedules: POST /v2/schedules/{destination}");
+  if (headers["upstash-header-forward"] !== undefined)
+    throw missing("the header upstash-header-forward", "name each header: Upstash-Forward-…");
   const ofWorkflow = Object.keys(headers).find((name) => name.startsWith("upstash-workflow-"));
   if (ofWorkflow !== undefined) throw missing(`the header ${ofWorkflow}`, WORKFLOW);
 }
