@@ -30,11 +30,11 @@ export function qstash<Env extends object = object>(given: QStashGiven<Env>): De
     sessionOf(settings(env), (tools as { readonly [OPEN]: Open })[OPEN]);
   const consumerOf = (queue: typeof messages) => {
     const handler = async (task: Task<Message | Publication>, env: Env, tools: object) => {
-      const { deliver } = await import("./deliver.ts");
+      const { deliver } = await import("./deliver/attempt.ts");
       return deliver(task, queue.name, sessionIn(env, tools));
     };
     const onDeadLetter = async (letter: DeadLetter, tools: DeploymentTools<Env>) => {
-      const { reportLost } = await import("./lost-message.ts");
+      const { reportLost } = await import("./deliver/lost.ts");
       await reportLost(letter, sessionIn(tools.env, tools));
     };
     const options = { concurrency: CONCURRENCY, requestsPerTask: 2 };
@@ -46,7 +46,7 @@ export function qstash<Env extends object = object>(given: QStashGiven<Env>): De
     routes: async () => (await import("./routes/router.ts")).routesFor(settings),
     consumers: [consumerOf(messages), consumerOf(ordered)],
     async apply({ open, signal }) {
-      const { forgetLimits } = await import("./needed-limits.ts");
+      const { forgetLimits } = await import("./flow-control/needed.ts");
       await forgetLimits(storedOf(open), signal);
     },
     tools: (open) => ({ [OPEN]: open }),

@@ -38,7 +38,11 @@ describe("POST /v1/topics/{topic}/publish", () => {
     ];
     const { id } = first.body;
     expect([first.status, first.body]).toEqual([201, { id, copies: copies(true), reread: false }]);
-    const again = await publish(message, { "idempotency-key": "k1" });
+    const resent = await publish(message, { "idempotency-key": "k1" });
+    expect([resent.status, resent.body]).toEqual([201, first.body]);
+    const other = await publish({ ...message, payload: "AAED" }, { "idempotency-key": "k1" });
+    expectProblem(other, "idempotency_key_reused");
+    const again = await publish({ ...message, id });
     expect([again.status, again.body]).toEqual([200, { id, copies: copies(false), reread: false }]);
     for (const queue of ["billing", "search"]) {
       expect(await pulled(queue)).toMatchObject([{ id, payload: "AAEC", encoding: "base64" }]);
@@ -94,7 +98,7 @@ describe("POST /v1/topics/{topic}/publish", () => {
     expect(body.detail).toContain("`published` says which have");
     await full.configure({ maxPending: null });
     expect((await publish({ payload: 1 }, key)).body.copies).toEqual([
-      { queue: "billing", created: false },
+      { queue: "billing", created: true },
       { queue: "full", created: true },
     ]);
     expect(failures).toEqual([]);

@@ -36,6 +36,12 @@ test("what the dialect does not have is named, with what to use in its place", a
   await expect(rig.client.publish({ url: rig.url, headers: ofWorkflow })).rejects.toEqual(
     refused("upstash-workflow-runid"),
   );
+  const forwarding = rig.client.publish({ url: rig.url, headers: { "Upstash-Header-Forward": "true" } });
+  await expect(forwarding).rejects.toEqual(refused("name each header"));
+  for (const name of ["qstash_token", "upstash-retries"]) {
+    const inQuery = await rig.request("POST", `/v2/publish/${rig.url}?of=1&${name}=3`);
+    expect([inQuery.status, await inQuery.text()]).toEqual([501, expect.stringContaining(name)]);
+  }
   expect((await rig.request("POST", "/v2/notify/event-1")).status).toBe(501);
   const unknown = await rig.request("GET", "/v2/unknown");
   expect([unknown.status, await unknown.json()]).toEqual([

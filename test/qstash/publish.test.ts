@@ -75,6 +75,11 @@ test("a message with a known deduplication id, or a known content, is added once
   const again = await rig.client.publish({ ...delayed, body: "other", deduplicationId: "order 17/ä" });
   expect(first).toEqual({ messageId: first.messageId, url: delayed.url });
   expect(again).toEqual({ ...first, deduplicated: true });
+  const statusOf = async (id: string) => {
+    const headers = { "upstash-delay": "1h", "upstash-deduplication-id": id };
+    return (await rig.request("POST", `/v2/publish/${delayed.url}`, { headers })).status;
+  };
+  expect([await statusOf("of status"), await statusOf("of status")]).toEqual([201, 202]);
 
   const publish = (body: unknown, headers = {}) =>
     rig.client.publishJSON({ ...delayed, body, headers, contentBasedDeduplication: true });

@@ -21,7 +21,7 @@ import * as repair from "../../src/features/repair/repair-scripts.ts";
 import * as schedules from "../../src/features/schedules/schedule-scripts.ts";
 import * as settings from "../../src/kernel/scripts/settings-scripts.ts";
 import * as sweep from "../../src/kernel/scripts/sweep-scripts.ts";
-import * as qstash from "../../src/qstash/limits-script.ts";
+import * as qstash from "../../src/qstash/flow-control/script.ts";
 import * as take from "../../src/kernel/scripts/take-scripts.ts";
 import * as topics from "../../src/features/topics/topic-scripts.ts";
 import * as turns from "../../src/features/partitions/turn-scripts.ts";

@@ -46,7 +46,7 @@ export const topics: readonly OperationText[] = [
         examples: { one: published, several: { messages: [published] } },
       },
     },
-    problems: ["queue_full", "offload_failed", "unsupported"],
+    problems: ["queue_full", "idempotency_key_reused", "offload_failed", "unsupported"],
   },
   {
     method: "post",

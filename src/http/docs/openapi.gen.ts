@@ -3027,6 +3027,9 @@ export const openapi: OpenApiDocument = {
           "408": {
             "$ref": "#/components/responses/body_too_slow"
           },
+          "409": {
+            "$ref": "#/components/responses/idempotency_key_reused"
+          },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
           },

@@ -2,7 +2,7 @@
 import type { SluiceErrorCode } from "../../errors.ts";
 import type { Message, StoredRetention } from "../../features/topics/index.ts";
 import { asciiJson } from "../../kernel/record/record.ts";
-import type { SendOptions } from "../../kernel/transport.ts";
+import type { RequestOptions } from "../../kernel/options/types.ts";
 import { type Published, PublishError, publishTogether, type TopicMeans } from "./publish.ts";
 import type { Retaining } from "./retaining.ts";
 
@@ -33,7 +33,7 @@ export async function publishMessages(
   topic: string,
   batch: Batch,
   retain: Retain,
-  options: SendOptions,
+  options: RequestOptions,
 ): Promise<readonly Published[]> {
   const published: Published[] = [];
   let failure: { readonly code: SluiceErrorCode; readonly reason: string } | undefined;

@@ -16,6 +16,8 @@ import {
   type TopicsRef,
   versionCall,
 } from "../../features/topics/index.ts";
+import { derivedName } from "../../kernel/names/derived-ids.ts";
+import type { RequestOptions } from "../../kernel/options/types.ts";
 import { gather } from "../../kernel/gather.ts";
 import { replyOf } from "../../kernel/scripts/replies.ts";
 import type { SendOptions, Transport } from "../../kernel/transport.ts";
@@ -27,7 +29,7 @@ import type { Retaining } from "./retaining.ts";
 export interface Published {
   /** The id of the message, and of its copy in each queue. */
   readonly id: string;
-  /** The queues that have a copy. `created` is false if a queue had it before. */
+  /** The queues that have a copy. `created` is false if a queue had it before, from another call. */
   readonly copies: readonly { readonly queue: string; readonly created: boolean }[];
   /** The queues that have none, and why. Publish the message with the same id again. */
   readonly failed: readonly {
@@ -81,7 +83,7 @@ export async function publishTogether(
   topic: string,
   messages: readonly Message[],
   retain: (stored: StoredRetention | undefined) => Promise<Retaining | undefined>,
-  options: SendOptions,
+  { idempotencyKey, ...options }: RequestOptions,
 ): Promise<Done> {
   const { ref } = means;
   const outcomes = messages.map(() => new Map<string, Outcome>());
@@ -114,7 +116,9 @@ export async function publishTogether(
       }
       return read(found.at(-1));
     };
-    const copies = calls.map((call) => (own: Transport) => addCopies(means, call, messages, own, options));
+    const copies = calls.map(
+      (call) => (own: Transport) => addCopies(means, call, messages, own, { ...options, idempotencyKey }),
+    );
     const [reply, ...added] = await gather<number | readonly boolean[]>(ref.transport, [first, ...copies]);
     for (const [i, result] of added.entries()) note(outcomes, calls[i] as Copies, result);
     if (reply?.status !== "fulfilled") {
@@ -162,16 +166,20 @@ async function addCopies(
   { subscription, places }: Copies,
   messages: readonly Message[],
   transport: Transport,
-  { signal }: SendOptions,
+  { signal, idempotencyKey: key }: RequestOptions,
 ): Promise<readonly boolean[]> {
   const queue = queueOf(open, subscription, transport);
   const tasks = places.map((place) => messages[place] as Message);
+  // A repeat of the call may add other messages to the queue, by other subscriptions.
+  const ids = tasks.map(({ id }) => id);
+  const idempotencyKey = key === undefined ? undefined : await derivedName("copies", key, ...ids);
+  const request = { signal, idempotencyKey };
   const [first, ...others] = tasks;
   if (first && others.length === 0) {
-    return [(await queue.enqueue(first.payload, { ...first.options, id: first.id, signal })).created];
+    return [(await queue.enqueue(first.payload, { ...first.options, id: first.id, ...request })).created];
   }
   const all = tasks.map(({ id, payload, options }) => ({ ...options, id, payload }));
-  return (await queue.enqueueMany(all, { signal })).map(({ created }) => created);
+  return (await queue.enqueueMany(all, request)).map(({ created }) => created);
 }
 
 /**

@@ -57,6 +57,7 @@ export class Topic<In = unknown> {
   /**
    * Adds a copy of a message to each queue that has subscribed, in one request. The copies have the id of the message: a
    * queue that has it already gets none. So a call that has failed can be repeated with its `id` or `idempotencyKey`.
+   * With the key, copies that the call before has added count as created.
    * @param payload as that of a task
    * @param options of each copy, such as `id`, `headers` or `delay`; the options of each queue are the defaults
    * @returns which queues have a copy. A message that no queue takes is gone, unless the topic retains it
@@ -109,7 +110,7 @@ export class Topic<In = unknown> {
     }
     const retain: Retain = (part, stored) => retainingOf(this.#means.ref, this.#definition, part, stored);
     const batch = { messages, texts, at };
-    return publishMessages(this.#means, this.name, batch, retain, { signal: options.signal });
+    return publishMessages(this.#means, this.name, batch, retain, options);
   }
 
   /**

@@ -3,12 +3,12 @@ import { json } from "../../respond.ts";
 import { readWhole } from "../durations.ts";
 import { atOnce } from "../at-once.ts";
 import { badRequest } from "../failure.ts";
-import { readFilters, valuesIn } from "../filters.ts";
-import { LIVE } from "../live-messages.ts";
-import { LOG_STATES, type LoggedMessage, loggedMessage, shownLogged } from "../logs.ts";
+import { readFilters, valuesIn } from "../lists/filters.ts";
+import { LIVE } from "../lists/live-messages.ts";
+import { LOG_STATES, type LoggedMessage, loggedMessage, shownLogged } from "../lists/logs.ts";
 import { placeIfAny } from "../message.ts";
 import type { Session } from "../session.ts";
-import { listsOf, type TaskList, taskPages } from "../task-pages.ts";
+import { listsOf, type TaskList, taskPages } from "../lists/task-pages.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 
 /** Most messages of a page. */

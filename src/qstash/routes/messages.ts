@@ -4,11 +4,11 @@ import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import { slicesOf } from "../../kernel/slices.ts";
 import { readWhole } from "../durations.ts";
 import { badRequest, Failure, notFound } from "../failure.ts";
-import { type LiveMessage, livePages } from "../live-messages.ts";
-import { type Filtered, readFilters, valuesIn } from "../filters.ts";
+import { type LiveMessage, livePages } from "../lists/live-messages.ts";
+import { type Filtered, readFilters, valuesIn } from "../lists/filters.ts";
 import { type Message, placeOf, type PlacedMessage, placesOf } from "../message.ts";
 import type { Session } from "../session.ts";
-import { shownRequest } from "../shown.ts";
+import { shownRequest } from "../lists/shown.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 
 /** Messages of a page, if the request does not say. */

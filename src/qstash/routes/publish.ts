@@ -3,9 +3,9 @@ import type { RequestContext } from "../../http/services.ts";
 import { json } from "../../respond.ts";
 import { bodyOf } from "../body.ts";
 import { badRequest } from "../failure.ts";
-import type { LowerHeaders } from "../headers.ts";
-import { publish, type PublishRequest } from "../publish.ts";
-import { queueNameOf } from "../queues.ts";
+import type { LowerHeaders } from "../publish/headers.ts";
+import { publish, type PublishRequest } from "../publish/requests.ts";
+import { queueNameOf } from "../kept/queues.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 import { callerOf, readBytes, readJson, destinationOf } from "./requests.ts";
 
@@ -15,8 +15,9 @@ export function publishRoutes(app: DialectApp, dialect: Dialect): void {
     const headers = Object.fromEntries(c.req.raw.headers) as LowerHeaders;
     const body = bodyOf(await readBytes(c, dialect));
     const request = { destination, queue, headers, ...body, callerIp: callerOf(c) };
-    const [published] = await publish(dialect.session(c), [request]);
-    return json(published, 201);
+    const published = await publish(dialect.session(c), [request]);
+    const isKnown = published.flat().every(({ deduplicated }) => deduplicated);
+    return json(published[0], isKnown ? 202 : 201);
   };
 
   app.post("/v2/publish/*", (c) => publishOne(c, destinationOf(c, "publish")));

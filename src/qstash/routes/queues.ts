@@ -1,5 +1,5 @@
 import { json } from "../../respond.ts";
-import { listQueues, pauseQueue, readQueue, removeQueue, upsertQueue } from "../queues.ts";
+import { listQueues, pauseQueue, readQueue, removeQueue, upsertQueue } from "../kept/queues.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 import { done, readJson } from "./requests.ts";
 

@@ -1,7 +1,7 @@
 import { readBounded } from "../../bounded-body.ts";
 import type { RequestContext } from "../../http/services.ts";
 import { respond } from "../../respond.ts";
-import { badRequest, Failure } from "../failure.ts";
+import { badRequest, Failure, missing } from "../failure.ts";
 import type { Dialect } from "./dialect.ts";
 
 /**
@@ -18,6 +18,17 @@ export function destinationOf(c: RequestContext, route: string, words = 0): stri
   } catch {
     throw badRequest(`invalid destination: ${path}`);
   }
+}
+
+/**
+ * QStash takes its token and its headers from the query, too. A URL with them would get the token, and be called without
+ * what the headers say.
+ * @throws {Failure} 501
+ */
+export function checkQuery({ req }: RequestContext): void {
+  for (const name of new URL(req.url).searchParams.keys())
+    if (/^(?:qstash_token$|upstash-)/i.test(name))
+      throw missing(`${name} in the query`, "send the token and all settings as headers");
 }
 
 /** The address that the server in front says is the caller's. */

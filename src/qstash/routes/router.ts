@@ -15,6 +15,7 @@ import { messageRoutes } from "./messages.ts";
 import { missingRoutes } from "./missing.ts";
 import { publishRoutes } from "./publish.ts";
 import { queueRoutes } from "./queues.ts";
+import { checkQuery } from "./requests.ts";
 import { scheduleRoutes } from "./schedules.ts";
 import { urlGroupRoutes } from "./url-groups.ts";
 
@@ -37,6 +38,7 @@ export function routesFor(settings: (env: never) => QStashOptions): AppRoutes {
       const authenticators = new WeakMap<QStashOptions, Authenticator>();
 
       own.use("/v2/*", async (c, next) => {
+        checkQuery(c);
         const its = settingsOf(c);
         const known = authenticators.get(its) ?? authenticatorOf(its);
         authenticators.set(its, known);

@@ -1,6 +1,6 @@
 import { json } from "../../respond.ts";
 import { bodyOf } from "../body.ts";
-import type { LowerHeaders } from "../headers.ts";
+import type { LowerHeaders } from "../publish/headers.ts";
 import {
   createSchedule,
   listSchedules,
@@ -8,7 +8,7 @@ import {
   readSchedule,
   removeSchedule,
   resumeSchedule,
-} from "../schedules.ts";
+} from "../schedules/requests.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 import { callerOf, done, readBytes, destinationOf } from "./requests.ts";
 

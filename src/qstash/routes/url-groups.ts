@@ -1,6 +1,6 @@
 import { json } from "../../respond.ts";
 import { notFound } from "../failure.ts";
-import { addEndpoints, removeEndpoints, shownGroup, type UrlGroup } from "../url-groups.ts";
+import { addEndpoints, removeEndpoints, shownGroup, type UrlGroup } from "../kept/url-groups.ts";
 import type { Dialect, DialectApp } from "./dialect.ts";
 import { done, readJson } from "./requests.ts";
 

@@ -2,7 +2,7 @@
 import { queueKeys } from "../../../src/kernel/names/keys.ts";
 import { callOf } from "../../../src/kernel/scripts/binding.ts";
 import { lastReply } from "../../../src/kernel/scripts/replies.ts";
-import { forgetLimitsScript } from "../../../src/qstash/limits-script.ts";
+import { forgetLimitsScript } from "../../../src/qstash/flow-control/script.ts";
 import type { Operation } from "./operation.ts";
 import { QUEUE } from "../../support/rig.ts";
 import { now } from "./starting-point.ts";

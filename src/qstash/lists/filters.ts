@@ -1,6 +1,6 @@
-import { badRequest } from "./failure.ts";
-import type { Message } from "./message.ts";
-import { readWhole } from "./durations.ts";
+import { badRequest } from "../failure.ts";
+import type { Message } from "../message.ts";
+import { readWhole } from "../durations.ts";
 
 /** What filters look at. */
 export interface Filtered {

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { InstanceMemory } from "../kernel/instance-memory.ts";
-import { operatorOf } from "../open/operator.ts";
-import type { GroupInfo } from "../operate/groups.ts";
-import { atOnce } from "./at-once.ts";
-import { badRequest, Failure, notFound } from "./failure.ts";
-import { ordered } from "./message.ts";
-import { type Session, timeOf } from "./session.ts";
+import { InstanceMemory } from "../../kernel/instance-memory.ts";
+import { operatorOf } from "../../open/operator.ts";
+import type { GroupInfo } from "../../operate/groups.ts";
+import { atOnce } from "../at-once.ts";
+import { badRequest, Failure, notFound } from "../failure.ts";
+import { ordered } from "../message.ts";
+import { type Session, timeOf } from "../session.ts";
 
 /** A queue of QStash, as `Records` of the kind `queues` keep it by its name. What it does is in the settings of its group. */
 export interface QueueRecord {

@@ -1,4 +1,4 @@
-import { badRequest } from "./failure.ts";
+import { badRequest } from "../failure.ts";
 
 /** Longest delay between two attempts, ms. */
 const LONGEST = 86_400_000;

@@ -1,11 +1,11 @@
 /** The dead letter queue of QStash: the dead letters of both queues, as one list. */
-import { operatorOf } from "../open/operator.ts";
-import type { ListedTask, ListTasksOptions } from "../operate/list-tasks.ts";
-import { readWhole } from "./durations.ts";
-import { badRequest } from "./failure.ts";
-import { failedDeliveryOf } from "./outcomes.ts";
+import { operatorOf } from "../../open/operator.ts";
+import type { ListedTask, ListTasksOptions } from "../../operate/list-tasks.ts";
+import { readWhole } from "../durations.ts";
+import { badRequest } from "../failure.ts";
+import { failedDeliveryOf } from "../deliver/outcomes.ts";
 import { readFilters, valuesIn } from "./filters.ts";
-import { readHeaders } from "./headers.ts";
+import { readHeaders } from "../publish/headers.ts";
 import {
   type Message,
   messageId,
@@ -13,8 +13,8 @@ import {
   ordered,
   type PlacedMessage,
   type Publication,
-} from "./message.ts";
-import type { Session } from "./session.ts";
+} from "../message.ts";
+import type { Session } from "../session.ts";
 import { shownRequest } from "./shown.ts";
 
 /** A message that is dead. */

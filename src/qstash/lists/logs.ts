@@ -1,9 +1,9 @@
 /** The logs of QStash, made of what the records of tasks say of their past. */
-import { toBase64 } from "../base64.ts";
-import type { ListedTask } from "../operate/list-tasks.ts";
-import { bytesOf } from "./body.ts";
-import { type Delivery, failedDeliveryOf } from "./outcomes.ts";
-import { type Message, messageId, type Publication } from "./message.ts";
+import { toBase64 } from "../../base64.ts";
+import type { ListedTask } from "../../operate/list-tasks.ts";
+import { bytesOf } from "../body.ts";
+import { type Delivery, failedDeliveryOf } from "../deliver/outcomes.ts";
+import { type Message, messageId, type Publication } from "../message.ts";
 import { shownRequest } from "./shown.ts";
 
 export const LOG_STATES = [

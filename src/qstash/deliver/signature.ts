@@ -1,6 +1,6 @@
 /** The header `Upstash-Signature`: a JWT (HS256) that proves who sends a request, to which URL, with which body. */
-import { toBase64 } from "../base64.ts";
-import { newToken } from "../kernel/names/ids.ts";
+import { toBase64 } from "../../base64.ts";
+import { newToken } from "../../kernel/names/ids.ts";
 
 /** How long a signature is valid, seconds. */
 const VALID_FOR = 300;

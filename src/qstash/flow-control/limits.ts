@@ -1,10 +1,10 @@
-import { InstanceMemory } from "../kernel/instance-memory.ts";
-import type { Open } from "../open/opening.ts";
-import { operatorOf } from "../open/operator.ts";
-import { atOnce } from "./at-once.ts";
-import { type FlowControl, messages } from "./message.ts";
-import { type Due, keep, keepFor, keepNoLonger, keptUntil, neededUntil } from "./needed-limits.ts";
-import { type Session, type Stored, storedOf } from "./session.ts";
+import { InstanceMemory } from "../../kernel/instance-memory.ts";
+import type { Open } from "../../open/opening.ts";
+import { operatorOf } from "../../open/operator.ts";
+import { atOnce } from "../at-once.ts";
+import { type FlowControl, messages } from "../message.ts";
+import { type Due, keep, keepFor, keepNoLonger, keptUntil, neededUntil } from "./needed.ts";
+import { type Session, type Stored, storedOf } from "../session.ts";
 
 /** What is pinned of a flow control, as `Records` of the kind `flow-control` keep it by its key. */
 export interface Pinned {

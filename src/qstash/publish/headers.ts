@@ -1,10 +1,10 @@
 /** The `Upstash-*` headers of a request that publishes, read into a message. */
-import { isOfConnection } from "../features/push/index.ts";
-import type { EnqueueOptions } from "../kernel/options/types.ts";
-import { badRequest, missing, WORKFLOW } from "./failure.ts";
-import { MOST_COUNT, readDuration, readWhole } from "./durations.ts";
-import type { Callback, FlowControl, Message } from "./message.ts";
-import type { Due } from "./needed-limits.ts";
+import { isOfConnection } from "../../features/push/index.ts";
+import type { EnqueueOptions } from "../../kernel/options/types.ts";
+import { badRequest, missing, WORKFLOW } from "../failure.ts";
+import { MOST_COUNT, readDuration, readWhole } from "../durations.ts";
+import type { Callback, FlowControl, Message } from "../message.ts";
+import type { Due } from "../flow-control/needed.ts";
 import { checkedExpression } from "./retry-delay.ts";
 
 /** Headers with lower-case names. */
@@ -68,6 +68,8 @@ export function readHeaders(headers: LowerHeaders): Draft {
 function checkMeant(headers: LowerHeaders): void {
   if (headers["upstash-cron"] !== undefined)
     throw badRequest("Upstash-Cron is for schedules: POST /v2/schedules/{destination}");
+  if (headers["upstash-header-forward"] !== undefined)
+    throw missing("the header upstash-header-forward", "name each header: Upstash-Forward-…");
   const ofWorkflow = Object.keys(headers).find((name) => name.startsWith("upstash-workflow-"));
   if (ofWorkflow !== undefined) throw missing(`the header ${ofWorkflow}`, WORKFLOW);
 }

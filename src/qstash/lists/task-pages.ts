@@ -1,10 +1,10 @@
 /** The tasks of messages, in pages: one list after the other. */
-import type { TaskState } from "../kernel/options/types.ts";
-import type { ListedTask, ListTasksOptions } from "../operate/list-tasks.ts";
-import { operatorOf } from "../open/operator.ts";
-import { badRequest } from "./failure.ts";
-import { messages, ordered } from "./message.ts";
-import type { Session } from "./session.ts";
+import type { TaskState } from "../../kernel/options/types.ts";
+import type { ListedTask, ListTasksOptions } from "../../operate/list-tasks.ts";
+import { operatorOf } from "../../open/operator.ts";
+import { badRequest } from "../failure.ts";
+import { messages, ordered } from "../message.ts";
+import type { Session } from "../session.ts";
 
 /** A list of tasks. */
 export interface TaskList {

@@ -1,14 +1,14 @@
-import { newToken } from "../kernel/names/ids.ts";
-import { atOnce } from "./at-once.ts";
-import type { Schedule, Schedules } from "../features/schedules/index.ts";
-import { badRequest, notFound } from "./failure.ts";
-import { type LowerHeaders, readHeaders } from "./headers.ts";
-import { messages, type Publication } from "./message.ts";
-import { checkPublish } from "./publish.ts";
-import { queueNameOf } from "./queues.ts";
-import { statesOf } from "./schedule-states.ts";
-import type { Session } from "./session.ts";
-import { shownRequest } from "./shown.ts";
+import { newToken } from "../../kernel/names/ids.ts";
+import { atOnce } from "../at-once.ts";
+import type { Schedule, Schedules } from "../../features/schedules/index.ts";
+import { badRequest, notFound } from "../failure.ts";
+import { type LowerHeaders, readHeaders } from "../publish/headers.ts";
+import { messages, type Publication } from "../message.ts";
+import { checkPublish } from "../publish/requests.ts";
+import { queueNameOf } from "../kept/queues.ts";
+import { statesOf } from "./states.ts";
+import type { Session } from "../session.ts";
+import { shownRequest } from "../lists/shown.ts";
 
 /** A request that creates a schedule. */
 export interface ScheduleRequest {

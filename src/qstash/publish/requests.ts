@@ -1,15 +1,15 @@
-import { toBase64 } from "../base64.ts";
-import { MAX_BATCH, MAX_VALUE_BYTES } from "../kernel/options/limits.ts";
-import type { NewTask } from "../kernel/options/types.ts";
-import { byteLength } from "../kernel/record/byte-length.ts";
-import { badRequest, Failure, missing, notFound } from "./failure.ts";
-import { applyFlowControls } from "./flow-control.ts";
+import { toBase64 } from "../../base64.ts";
+import { MAX_BATCH, MAX_VALUE_BYTES } from "../../kernel/options/limits.ts";
+import type { NewTask } from "../../kernel/options/types.ts";
+import { byteLength } from "../../kernel/record/byte-length.ts";
+import { badRequest, Failure, missing, notFound } from "../failure.ts";
+import { applyFlowControls } from "../flow-control/limits.ts";
 import { type Draft, type LowerHeaders, readHeaders } from "./headers.ts";
-import { type Message, messageId, messages, ordered } from "./message.ts";
-import { noteQueue } from "./queues.ts";
-import type { Session } from "./session.ts";
-import { checkTarget } from "./target.ts";
-import type { UrlGroup } from "./url-groups.ts";
+import { type Message, messageId, messages, ordered } from "../message.ts";
+import { noteQueue } from "../kept/queues.ts";
+import type { Session } from "../session.ts";
+import { checkTarget } from "../target.ts";
+import type { UrlGroup } from "../kept/url-groups.ts";
 
 /** A request to publish. */
 export interface PublishRequest {

@@ -2,16 +2,16 @@
  * How long the limits of flow control keys are needed: a program may have a key for each of its users. A key that has no
  * messages loses its limits some days after the last one could still be tried again.
  */
-import { type Call, commandCall, scriptCall } from "../kernel/call.ts";
-import { onAll } from "../kernel/on-all.ts";
-import { recordName } from "../kernel/options/validation.ts";
-import { testNowOf } from "../kernel/queue-ref.ts";
-import type { Shard } from "../kernel/shard.ts";
-import { operatedStore } from "../open/operated-store.ts";
-import { opened } from "../open/options.ts";
-import { forgetLimitsScript } from "./limits-script.ts";
-import { messages } from "./message.ts";
-import { type Stored, timeOf } from "./session.ts";
+import { type Call, commandCall, scriptCall } from "../../kernel/call.ts";
+import { onAll } from "../../kernel/on-all.ts";
+import { recordName } from "../../kernel/options/validation.ts";
+import { testNowOf } from "../../kernel/queue-ref.ts";
+import type { Shard } from "../../kernel/shard.ts";
+import { operatedStore } from "../../open/operated-store.ts";
+import { opened } from "../../open/options.ts";
+import { forgetLimitsScript } from "./script.ts";
+import { messages } from "../message.ts";
+import { type Stored, timeOf } from "../session.ts";
 
 const DAY = 86_400_000;
 

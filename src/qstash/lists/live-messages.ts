@@ -1,8 +1,8 @@
 /** The messages that are not delivered yet, in pages. */
-import type { ListedTask } from "../operate/list-tasks.ts";
+import type { ListedTask } from "../../operate/list-tasks.ts";
 import type { Filtered } from "./filters.ts";
-import { type Message, messageId } from "./message.ts";
-import type { Session } from "./session.ts";
+import { type Message, messageId } from "../message.ts";
+import type { Session } from "../session.ts";
 import { listsOf, taskPages } from "./task-pages.ts";
 
 /** The lists that have them. */

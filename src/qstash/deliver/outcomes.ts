@@ -1,6 +1,6 @@
-import { byteLength } from "../kernel/record/byte-length.ts";
-import { MAX_ERROR_BYTES } from "../kernel/options/limits.ts";
-import type { Callback, Message } from "./message.ts";
+import { byteLength } from "../../kernel/record/byte-length.ts";
+import { MAX_ERROR_BYTES } from "../../kernel/options/limits.ts";
+import type { Callback, Message } from "../message.ts";
 
 /** A delivery that has failed: the error of its task, as `get` and dead letters have it. */
 export interface FailedDelivery {

@@ -1,8 +1,8 @@
-import type { DeadLetter } from "../kernel/record/dead-letter.ts";
+import type { DeadLetter } from "../../kernel/record/dead-letter.ts";
 import { callBack } from "./callbacks.ts";
-import { keepLimits } from "./flow-control.ts";
-import type { Message } from "./message.ts";
-import type { Session } from "./session.ts";
+import { keepLimits } from "../flow-control/limits.ts";
+import type { Message } from "../message.ts";
+import type { Session } from "../session.ts";
 
 const LOST = "the attempt was lost with the process that made it";
 

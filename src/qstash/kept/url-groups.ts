@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { badRequest, notFound } from "./failure.ts";
-import { type Session, timeOf } from "./session.ts";
-import { checkTarget } from "./target.ts";
+import { badRequest, notFound } from "../failure.ts";
+import { type Session, timeOf } from "../session.ts";
+import { checkTarget } from "../target.ts";
 
 /** A URL group, as `Records` of the kind `url-groups` keep it by its name. */
 export interface UrlGroup {

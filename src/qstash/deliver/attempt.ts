@@ -1,20 +1,20 @@
-import { NonRetryableError, RetryAfter } from "../drain/failures.ts";
-import type { Task } from "../drain/types.ts";
-import { messageOf, SluiceError } from "../errors.ts";
-import { type Delivered, DeliveryError, sendTo } from "../features/push/index.ts";
-import { readReceipt } from "../kernel/names/receipt.ts";
-import { bytesOf } from "./body.ts";
+import { NonRetryableError, RetryAfter } from "../../drain/failures.ts";
+import type { Task } from "../../drain/types.ts";
+import { messageOf, SluiceError } from "../../errors.ts";
+import { type Delivered, DeliveryError, sendTo } from "../../features/push/index.ts";
+import { readReceipt } from "../../kernel/names/receipt.ts";
+import { bytesOf } from "../body.ts";
 import { callBack } from "./callbacks.ts";
-import { isLasting } from "./failure.ts";
-import { keepLimits } from "./flow-control.ts";
+import { isLasting } from "../failure.ts";
+import { keepLimits } from "../flow-control/limits.ts";
 import { deliveryOf, type FailedDelivery, listedHeaders, storable } from "./outcomes.ts";
-import { dueId, type Message, messageId, type Publication } from "./message.ts";
-import { publish } from "./publish.ts";
+import { dueId, type Message, messageId, type Publication } from "../message.ts";
+import { publish } from "../publish/requests.ts";
 import { retryAfterOf } from "./retry-after.ts";
-import { delayAfter } from "./retry-delay.ts";
-import type { Session } from "./session.ts";
+import { delayAfter } from "../publish/retry-delay.ts";
+import type { Session } from "../session.ts";
 import { signatureOf } from "./signature.ts";
-import { policyOf } from "./target.ts";
+import { policyOf } from "../target.ts";
 
 /** Longest time of an attempt, ms. It is the default too: the time of the invocation or of the message is shorter. */
 const LONGEST = 900_000;

@@ -1,8 +1,8 @@
-import type { TaskInfo } from "../kernel/record/task-info.ts";
-import { atOnce } from "./at-once.ts";
-import { dueId, messageId, messages, ordered, type Publication } from "./message.ts";
-import { type Stored, storedOf } from "./session.ts";
-import type { UrlGroup } from "./url-groups.ts";
+import type { TaskInfo } from "../../kernel/record/task-info.ts";
+import { atOnce } from "../at-once.ts";
+import { dueId, messageId, messages, ordered, type Publication } from "../message.ts";
+import { type Stored, storedOf } from "../session.ts";
+import type { UrlGroup } from "../kept/url-groups.ts";
 
 /** What has become of a message, as QStash shows it with its schedule. */
 export type ScheduledState = "IN_PROGRESS" | "SUCCESS" | "FAIL";

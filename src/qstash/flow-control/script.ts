@@ -1,7 +1,7 @@
 /** Binding of the script in lua/qstash. */
-import { type Binding, okay } from "../kernel/scripts/binding.ts";
-import type { Reply } from "../kernel/transport.ts";
-import { forgetLimits } from "../lua/forget-limits.gen.ts";
+import { type Binding, okay } from "../../kernel/scripts/binding.ts";
+import type { Reply } from "../../kernel/transport.ts";
+import { forgetLimits } from "../../lua/forget-limits.gen.ts";
 
 export const forgetLimitsScript = {
   script: forgetLimits,

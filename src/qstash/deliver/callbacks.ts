@@ -1,11 +1,11 @@
-import { toBase64 } from "../base64.ts";
-import type { Task } from "../drain/types.ts";
-import { bytesOf } from "./body.ts";
-import { isLasting } from "./failure.ts";
+import { toBase64 } from "../../base64.ts";
+import type { Task } from "../../drain/types.ts";
+import { bytesOf } from "../body.ts";
+import { isLasting } from "../failure.ts";
 import { listedHeaders } from "./outcomes.ts";
-import { type Callback, type Message, messageId } from "./message.ts";
-import { publish } from "./publish.ts";
-import type { Session } from "./session.ts";
+import { type Callback, type Message, messageId } from "../message.ts";
+import { publish } from "../publish/requests.ts";
+import type { Session } from "../session.ts";
 
 /** What callbacks report of an attempt. */
 export interface Attempted {

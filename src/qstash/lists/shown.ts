@@ -1,6 +1,6 @@
 /** Messages as QStash shows them. */
-import { bytesOf } from "./body.ts";
-import type { Message } from "./message.ts";
+import { bytesOf } from "../body.ts";
+import type { Message } from "../message.ts";
 
 /** What QStash shows of a message, without what became of it. Fields that are redacted show a digest of their values. */
 export async function shownRequest(message: Message) {
