@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { Operator, Queue, type Waker } from "../../src/index.ts";
+import { configure } from "../../src/lua/linked/configure.gen.ts";
+import { operatedOf } from "../../src/open/endpoints/operated.ts";
+import { opening } from "../../src/open/opening.ts";
+import { configureGroup } from "../../src/operate/configure.ts";
+import { pauseUntil } from "../../src/operate/settings.ts";
 import { many, named } from "../support/new-tasks.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 
@@ -237,6 +242,19 @@ describe("a group that is paused for a time", () => {
     expect(await change({ for: "1s" })).toMatchObject({ paused: true, pausedUntil: null });
     expect(await change(null)).toMatchObject({ paused: false });
     expect((await deliver()).ids).toEqual(["a1"]);
+  });
+
+  test("is paused until an instant by a circuit, if it is not paused for longer", async () => {
+    const queue = operatedOf(opening({ transport: rig.transport, now: () => rig.now })(QUEUE));
+    const pause = (at: number) => configureGroup(queue, "a", [pauseUntil(at)], {}, configure);
+    for (const [at, until] of [[2], [1, 2], [3]] as const) {
+      const pausedUntil = rig.now + (until ?? at) * MINUTE;
+      expect(await pause(rig.now + at * MINUTE)).toMatchObject({ paused: true, pausedUntil });
+    }
+    rig.now += 3 * MINUTE;
+    expect(await pause(rig.now + 1)).toMatchObject({ pausedUntil: rig.now + 1 });
+    await rig.operator().configureGroup("a", { paused: true });
+    expect(await pause(rig.now + MINUTE)).toMatchObject({ paused: true, pausedUntil: null });
   });
 
   test("refuses a pause that is none", async () => {

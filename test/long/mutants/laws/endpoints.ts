@@ -21,6 +21,15 @@ export const endpoints: LawMutants = {
     lua: change("is_enabled and not earlier", "is_enabled"),
     breaks: "law 5: a resend opens a circuit",
   },
+  "a report is forgotten after the next one": {
+    lua: change("count > REMEMBERED", "count > 1"),
+    breaks: "law 5: a resend after another report opens a circuit",
+  },
+  "a circuit shortens the pause of an operator": {
+    in: "configure",
+    lua: never("(tonumber(was.paused) or 0) > tonumber(value)"),
+    breaks: "limits: a group gets tasks while an operator has paused it",
+  },
   "an end of a delivery that began before closes a circuit": {
     in: "report-deliveries",
     lua: change("is_open and now < tonumber(state['until'])", "false"),
