@@ -20,7 +20,7 @@ import { derivedName } from "../../kernel/names/derived-ids.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { gather } from "../../kernel/gather.ts";
 import { replyOf } from "../../kernel/scripts/replies.ts";
-import type { SendOptions, Transport } from "../../kernel/transport.ts";
+import type { Transport } from "../../kernel/transport.ts";
 import type { Queue } from "../queue.ts";
 import type { Open } from "../opening.ts";
 import type { Retaining } from "./retaining.ts";
