@@ -76,11 +76,11 @@ export async function applySubscriptions(
   await noteRetained(means, queues, signal);
   await noteSealed(means, queues, signal);
   // Sweeps do not have the keys of deployments.
-  const withPast = queues.filter(({ name, subscribes }) => {
-    const isSealed = areSealed(means.open(name));
-    return subscriptionsOf(subscribes).some(({ since }) => since !== undefined || isSealed);
-  });
-  if (withPast.length > 0) await replay(means, withPast, signal);
+  const withPast = queues.filter(
+    ({ name, subscribes }) =>
+      areSealed(means.open(name)) || subscriptionsOf(subscribes).some(({ since }) => since !== undefined),
+  );
+  if (withPast.length > 0) await replay(means, withPast, queues, signal);
   return changed;
 }
 
@@ -172,16 +172,18 @@ async function noteSealed(
 /**
  * Gives new subscribers what they get of the past, and continues what another call has begun. What fails for one does not
  * stop the others.
+ * @param all the queues that are declared: they know how topics are encrypted
  */
 async function replay(
   means: TopicMeans,
   queues: readonly Subscriber[],
+  all: readonly Subscriber[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { ref } = means;
   const until = deadlineOf(REPLAY_BUDGET);
   const { topics } = await fetchTopics(ref, { signal });
-  const declared = queues.flatMap(({ subscribes }) => subscriptionsOf(subscribes));
+  const declared = all.flatMap(({ subscribes }) => subscriptionsOf(subscribes));
   const encryptionOf = (of: string): MaybeEncryption =>
     declared.find(({ topic, definition }) => topic === of && definition)?.definition?.options.encryption;
   const names = new Set(queues.map(({ name }) => name));

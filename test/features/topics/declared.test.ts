@@ -152,11 +152,16 @@ test("a deployment notes what the topics of its queues retain", async () => {
   await expect(again.topics().topic("orders").publish(1)).rejects.toMatchObject({ code: "undecryptable" });
 });
 
-test("a deployment continues what an operator has begun to replay, if only it has the key", async () => {
+test.each([
+  ["the queue declares", ["orders.#", orders]],
+  ["an operator has made", undefined],
+])("a deployment with the key continues a replay of subscriptions that %s", async (_, subscribes) => {
   const numbers = Array.from({ length: 150 }, (_, i) => ({ payload: i, id: `m${i}` }));
   await topics().topic(orders).publishMany(numbers);
-  const billing = defineQueue("billing", { subscribes: ["orders.#", orders], encryption: encrypting() });
-  await apply([billing]);
+  const billing = defineQueue("billing", { subscribes, encryption: encrypting() });
+  const declared = [billing, defineQueue("mail", { subscribes: orders })];
+  await apply(declared);
+  await topics().subscribe("billing", orders);
   let pages = 0;
   const dies = instance((names) => {
     if (names.includes("readTopic") && ++pages === 2) throw new Error("died");
@@ -164,7 +169,7 @@ test("a deployment continues what an operator has begun to replay, if only it ha
   const replayed = dies.topics({ definitionOf: () => billing }).replay("billing", orders, { since: "1h" });
   await expect(replayed).rejects.toThrow("died");
   rig.now += 61_000;
-  await apply([billing]);
+  await apply(declared);
   expect(await queue("billing").counts()).toMatchObject({ pending: 150 });
 });
 
