@@ -71,9 +71,9 @@ const errands = {
     if (attempt === 1) process.kill(process.pid, "SIGKILL");
     await sleep(5);
   },
-  /** Sends a request to the receiver, as deployments do. */
+  /** Sends a request to the receiver, as deployments do. It ends before the lease, also if the receiver is paused. */
   deliver: async ({ receipt, payload, attempt, signal }, _, { env }) => {
-    const send = push({ url: env.CHAOS_RECEIVER, allowPrivate: ["127.0.0.1"], timeout: LEASE });
+    const send = push({ url: env.CHAOS_RECEIVER, allowPrivate: ["127.0.0.1"], timeout: LEASE / 2 });
     const { id } = readReceipt(receipt, "receipt");
     const task = {
       id,
