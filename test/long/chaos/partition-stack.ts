@@ -41,6 +41,7 @@ export class PartitionStack extends SingleStack {
       { name: "node-1", program: "deployment", style: "node", ...at(first) },
       { name: "node-2", program: "deployment", style: "node", ...at(second) },
       { name: "lambda-1", program: "deployment", style: "lambda", ...at(lambda) },
+      { name: "receiver-1", program: "receiver" },
       { name: "drain-1", program: "consumer", style: "drain" },
       { name: "hand-1", program: "consumer", style: "hand", through: "server" },
       { name: "worker-1", program: "consumer", style: "worker" },
