@@ -8,14 +8,26 @@ export async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port of this machine that refuses connections until the test ends: a connection has it, so nothing can listen. */
-export async function closedPort(): Promise<number> {
+export interface ClosedPort {
+  readonly port: number;
+  release(): void;
+}
+
+/** A port of this machine that refuses connections until it is released: a connection has it, so nothing can listen. */
+export async function holdClosedPort(): Promise<ClosedPort> {
   const server = createServer((other) => other.resume());
   const socket = connect(await listening(server), "127.0.0.1");
   await once(socket, "connect");
-  onTestFinished(() => {
+  const release = () => {
     socket.destroy();
     server.close();
-  });
-  return socket.localPort as number;
+  };
+  return { port: socket.localPort as number, release };
+}
+
+/** The same until the test ends. */
+export async function closedPort(): Promise<number> {
+  const { port, release } = await holdClosedPort();
+  onTestFinished(release);
+  return port;
 }

@@ -8,6 +8,7 @@ import { resp } from "../../../src/transports/resp.ts";
 import type { RetryOptions } from "../../../src/transports/retry.ts";
 import { upstash } from "../../../src/transports/upstash.ts";
 import { slotOf } from "../../../src/transports/hash-slot.ts";
+import { type ClosedPort, holdClosedPort } from "../../support/listening.ts";
 import { hasClusters, sharedCluster } from "../../support/redis-cluster.ts";
 import { sharedRedis, type SharedRedis } from "../../support/shared-redis.ts";
 import { startProxies, type ProxiedCluster } from "../../transports/proxied-cluster.ts";
@@ -48,7 +49,7 @@ export function useTransports() {
     proxy: Proxy;
     gateway: Gateway;
     /** A port on which no server listens. */
-    nowhere: number;
+    nowhere: ClosedPort;
     onCluster: Transport;
     masters: readonly Transport[];
     proxied: ProxiedCluster;
@@ -66,9 +67,7 @@ export function useTransports() {
     its.redis = await sharedRedis();
     its.direct = overTcp(its.redis.url);
     its.proxy = await startProxy(its.redis.port);
-    const gone = await startProxy(its.redis.port);
-    await gone.stop();
-    its.nowhere = Number(new URL(gone.url).port);
+    its.nowhere = await holdClosedPort();
     its.gateway = await startGateway({ redisUrl: its.proxy.url });
     if (!hasClusters) return;
     const cluster = await sharedCluster();
@@ -87,6 +86,7 @@ export function useTransports() {
     await its.gateway.close();
     await its.proxied?.stop();
     await its.proxy.stop();
+    its.nowhere.release();
     await its.redis.stop();
   });
 
@@ -108,7 +108,7 @@ export function useTransports() {
     silence: () => void its.gateway.faults.add({ kind: "stall", match: { times: "always" } }),
     stranger: (retry) => upstash({ url: its.gateway.url, token: "the-secret-password" }, { retry }),
     astray: (retry) =>
-      upstash({ url: `http://127.0.0.1:${its.nowhere}`, token: "the-secret-password" }, { retry }),
+      upstash({ url: `http://127.0.0.1:${its.nowhere.port}`, token: "the-secret-password" }, { retry }),
   };
 
   const behind = (proxy: () => Proxy) => ({
@@ -127,7 +127,7 @@ export function useTransports() {
     connect: (retry) => overTcp({ url: its.proxy.url, retry }),
     ...behind(() => its.proxy),
     stranger: (retry) => overTcp({ url: stranger(its.proxy.url), retry }),
-    astray: (retry) => overTcp({ url: `redis://127.0.0.1:${its.nowhere}`, retry }),
+    astray: (retry) => overTcp({ url: `redis://127.0.0.1:${its.nowhere.port}`, retry }),
   };
 
   const onCluster: Networked = {
@@ -141,7 +141,7 @@ export function useTransports() {
     },
     ...behind(() => its.owner),
     stranger: (retry) => overTcp({ nodes: its.proxied.options.nodes.map(stranger), retry }),
-    astray: (retry) => overTcp({ nodes: [`redis://127.0.0.1:${its.nowhere}`], retry }),
+    astray: (retry) => overTcp({ nodes: [`redis://127.0.0.1:${its.nowhere.port}`], retry }),
   };
 
   // It has no network whose faults could be tested, and reaches a database of its own.
