@@ -25,8 +25,8 @@ export interface DeploymentPart extends AppPart {
   /** Declared queues that it adds, without consumers. @default none */
   readonly queues?: readonly DeclaredQueue[] | undefined;
   /**
-   * Applies what the declared queues say of it, and cleans up what it keeps beside tasks. It is called before sweeps of all queues, at most every ten minutes. If
-   * it fails, one line is logged, and the next sweep calls it again.
+   * Applies what the declared queues say of it, and cleans up what it keeps beside tasks. It is called before sweeps of
+   * all queues, at most every ten minutes. If it fails, one line is logged, and the next sweep calls it again.
    * @default there is nothing to apply
    */
   readonly apply?: ((declared: ToApply) => Promise<void>) | undefined;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { drain, withScaleOut } from "../../src/index.ts";
-import { memoryHeld } from "../support/memory-held.ts";
+import { memoryHeld } from "../support/garbage.ts";
 import { many } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 import { failing, hanging, noting, reported } from "./draining.ts";

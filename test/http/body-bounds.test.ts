@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { markLengthEnforced, readBounded } from "../../src/bounded-body.ts";
 import { signedHeaders, signingKey } from "../../src/signature.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";
-import { memoryHeld } from "../support/memory-held.ts";
+import { memoryHeld } from "../support/garbage.ts";
 import { callables } from "./access-rows.ts";
 import { expectProblem, useServed } from "./served.ts";
 

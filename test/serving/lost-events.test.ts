@@ -8,7 +8,7 @@ import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { upstash } from "../../src/transports/upstash.ts";
 import { secrets, tokens } from "../http/served.ts";
-import { collectGarbage } from "../support/memory-held.ts";
+import { collectGarbage } from "../support/garbage.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Proxy, startProxy } from "../transports/proxy.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { Deployment, overHttp } from "../../src/deploy/deployment.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { pubSubWaker, Queue } from "../../src/index.ts";
-import { memoryHeld } from "../support/memory-held.ts";
+import { memoryHeld } from "../support/garbage.ts";
 import { wakeSecret } from "../platforms/place.ts";
 import { enqueue, enqueues, gate, useServers } from "./servers.ts";
 

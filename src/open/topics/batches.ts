@@ -1,25 +1,16 @@
 /** Batches of messages: large ones go in several requests. */
 import type { SluiceErrorCode } from "../../errors.ts";
-import type { Message, StoredRetention } from "../../features/topics/index.ts";
+import type { StoredRetention } from "../../features/topics/index.ts";
 import { asciiJson } from "../../kernel/record/record.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { type Published, PublishError, publishTogether, type TopicMeans } from "./publish.ts";
-import type { Retaining } from "./retaining.ts";
+import type { Batch, Retaining } from "./retaining.ts";
 
 /** Most characters of one request's payloads: also as UTF-8, and encrypted, a request takes them. */
 const MAX_CHARACTERS = 2_000_000;
 
 /** About how many characters a message has beside its payload and headers. */
 const OVERHEAD = 500;
-
-/** Messages to publish. */
-export interface Batch {
-  readonly messages: readonly Message[];
-  /** Their payloads, encoded. */
-  readonly texts: readonly string[];
-  /** The path of a message in errors. */
-  readonly at: (place: number) => string;
-}
 
 /** What retains a batch, if its topic is to. */
 export type Retain = (batch: Batch, stored: StoredRetention | undefined) => Promise<Retaining | undefined>;

@@ -15,6 +15,15 @@ import { byteLength } from "../../kernel/record/byte-length.ts";
 import { plainValues } from "../../kernel/values/values.ts";
 import { retentionOf, type TopicDefinition } from "./definition.ts";
 
+/** Messages to publish. */
+export interface Batch {
+  readonly messages: readonly Message[];
+  /** Their payloads, encoded. */
+  readonly texts: readonly string[];
+  /** The path of a message in errors. */
+  readonly at: (place: number) => string;
+}
+
 /** Messages to retain, as they are stored. */
 export interface Retaining {
   /** What the topic is declared to retain, for sweeps; undefined if only others have declared it. */
@@ -29,7 +38,6 @@ const DECLARED_FOR = 172_800_000;
 /**
  * What to retain of messages: as their topic is declared, or for a publisher that has only its name, as others have
  * noted.
- * @param texts the payloads, as the codec wrote them
  * @param stored what others have noted
  * @returns undefined if the topic retains nothing
  * @throws {SluiceError} `too_large`; `undecryptable` if others encrypt what they retain
@@ -37,15 +45,7 @@ const DECLARED_FOR = 172_800_000;
 export async function retainingOf(
   ref: TopicsRef,
   { name, options, isNameOnly }: TopicDefinition,
-  {
-    messages,
-    texts,
-    at,
-  }: {
-    readonly messages: readonly Message[];
-    readonly texts: readonly string[];
-    readonly at: (i: number) => string;
-  },
+  { messages, texts, at }: Batch,
   stored: StoredRetention | undefined,
 ): Promise<Retaining | undefined> {
   const declared = retentionOf(options);

@@ -30,7 +30,8 @@ interface Known {
   readonly keptUntil: number;
 }
 
-const set = new InstanceMemory<Known>();
+/** The limits that this instance has set, by key. */
+const applied = new InstanceMemory<Known>();
 
 function memoryOf(session: Session, key: string) {
   const { transport, prefix } = session.open(messages).options;
@@ -39,7 +40,7 @@ function memoryOf(session: Session, key: string) {
 
 const pinnedIn = ({ records }: Stored) => records<Pinned>("flow-control");
 
-const forget = (session: Session, key: string) => set.delete(...memoryOf(session, key));
+const forget = (session: Session, key: string) => applied.delete(...memoryOf(session, key));
 
 const limitsOf = ({ parallelism, rate, period = 1 }: FlowControl) => `${parallelism} ${rate} ${period}`;
 
@@ -55,7 +56,7 @@ export async function applyFlowControls(session: Session, given: readonly Limite
     byKey.set(one.key, { ...one, due });
   }
   const changed = [...byKey.values()].filter(({ key, limits, due }) => {
-    const known = set.get(...memoryOf(session, key));
+    const known = applied.get(...memoryOf(session, key));
     return (
       known?.limits !== limitsOf(limits) ||
       performance.now() >= known.until ||
@@ -84,16 +85,16 @@ export async function applyFlowControls(session: Session, given: readonly Limite
   for (const { key, limits, due } of changed) {
     const until = performance.now() + KNOWN_FOR;
     const known = { limits: limitsOf(limits), until, keptUntil: keptUntil(session, due) };
-    set.set(...memoryOf(session, key), known);
+    applied.set(...memoryOf(session, key), known);
   }
 }
 
 /** Keeps the limits of a key for a message that is tried again, or may be retried as a dead letter. */
 export async function keepLimits(session: Session, { key }: FlowControl): Promise<void> {
-  const known = set.get(...memoryOf(session, key));
+  const known = applied.get(...memoryOf(session, key));
   if (known && known.keptUntil >= neededUntil(session, {})) return;
   await keepFor(session, [{ key, due: {} }]);
-  if (known) set.set(...memoryOf(session, key), { ...known, keptUntil: keptUntil(session, {}) });
+  if (known) applied.set(...memoryOf(session, key), { ...known, keptUntil: keptUntil(session, {}) });
 }
 
 /** Sets limits of a key that messages do not change until they are unpinned. */
